@@ -29,6 +29,7 @@ describe('checkYamlDepth', () => {
   const forms: Record<string, (levels: number) => string> = {
     'flow sequences': (n) => '['.repeat(n) + ']'.repeat(n),
     'flow sequences that are not closed': (n) => '['.repeat(n),
+    'flow mappings that are not closed': (n) => '{'.repeat(n),
     'flow mappings': (n) => `${'{a: '.repeat(n)}1${'}'.repeat(n)}`,
     'pairs in flow sequences': (n) => `${'[a: '.repeat(n / 2)}1${']'.repeat(n / 2)}`,
     'flow sequences over many lines': (n) => '[\n'.repeat(n) + ']\n'.repeat(n),

@@ -9,15 +9,8 @@ import { LruMap } from '../../system/index.js';
 export class GoPattern {
   readonly #pattern: RE2JS;
 
-  /** @throws PatternSyntaxError Go rejects the pattern */
-  constructor(source: string) {
-    const { RE2JS, RE2JSSyntaxException } = loadRe2();
-    try {
-      this.#pattern = RE2JS.compile(source);
-    } catch (error) {
-      if (!(error instanceof RE2JSSyntaxException)) throw error;
-      throw new PatternSyntaxError(error.getDescription(), error.getPattern() ?? '');
-    }
+  constructor(pattern: RE2JS) {
+    this.#pattern = pattern;
   }
 
   /** Returns whether a string contains a match. */
@@ -67,11 +60,12 @@ export function goPattern(source: string): GoPattern | PatternSyntaxError {
 }
 
 function compile(source: string): GoPattern | PatternSyntaxError {
+  const { RE2JS, RE2JSSyntaxException } = loadRe2();
   try {
-    return new GoPattern(source);
+    return new GoPattern(RE2JS.compile(source));
   } catch (error) {
-    if (error instanceof PatternSyntaxError) return error;
-    throw error;
+    if (!(error instanceof RE2JSSyntaxException)) throw error;
+    return new PatternSyntaxError(error.getDescription(), error.getPattern() ?? '');
   }
 }
 

@@ -113,9 +113,7 @@ const longestChain = 100;
 function balanced(first: Expression, links: readonly Link[]): Expression {
   if (links.length <= longestChain) return chained(first, links);
   const middle = Math.floor(links.length / 2);
-  const link = links[middle];
-  if (link === undefined) return first;
-  const { at, name, operand } = link;
+  const { at, name, operand } = links[middle] as Link;
   const left = balanced(first, links.slice(0, middle));
   return call(at, name, [left, balanced(operand, links.slice(middle + 1))]);
 }

@@ -20,7 +20,7 @@ import type {
   SelectExpression,
 } from './expression.js';
 import { CelConstantError, checkDepth, qualifiedName } from './expression.js';
-import { CelCostError, CostMeter, mostPerCall, spentOn } from './cost/cost-meter.js';
+import { CelCostError, CostMeter, spentOn } from './cost/cost-meter.js';
 import { estimateCost } from './cost/estimate-cost.js';
 import type { SizesByPath } from './cost/estimate-cost.js';
 import { sortedByKeys } from './library/lists.js';
@@ -66,18 +66,12 @@ export function compileCel(
   return {
     type: checked.type,
     variables: checked.variables,
-    evaluate: (values, meter = newMeter()) => {
+    evaluate: (values, meter = new CostMeter()) => {
       compiler.meter = meter;
       return run(names.map((name) => values[name] ?? null));
     },
     estimate: (sizes) => estimateCost(checked, sizes),
   };
-}
-
-function newMeter(): CostMeter {
-  const meter = new CostMeter();
-  meter.begin(mostPerCall);
-  return meter;
 }
 
 const folded = new Set([
@@ -97,7 +91,7 @@ function evaluateConstants({ overloads }: Checked): void {
     if (value === undefined || (target !== undefined) !== isPattern) continue;
     try {
       if (isPattern) patternOf(typeof value === 'string' ? value : '');
-      else dispatch({ name, overloads: candidates }, [() => value], newMeter)([]);
+      else dispatch({ name, overloads: candidates }, [() => value], () => new CostMeter())([]);
     } catch (error) {
       if (error instanceof CelError) throw new CelConstantError(error.message);
       throw error;
@@ -120,7 +114,7 @@ type Run = (frame: CelValue[]) => CelValue;
 class Compiler {
   readonly #checked: Checked;
   /** The meter of the current evaluation; evaluation is synchronous, so only one runs at a time. */
-  meter = newMeter();
+  meter = new CostMeter();
   /** The names of the slots, innermost last. */
   readonly #places: string[];
 
@@ -192,7 +186,7 @@ class Compiler {
     const operands =
       target === undefined || this.#checked.qualified.has(call) ? args : [target, ...args];
     if (target !== undefined && (name === 'or' || name === 'orValue')) {
-      return this.#alternative(target, args[0]);
+      return this.#alternative(operands, name === 'or');
     }
     return dispatch(
       { name, overloads },
@@ -226,23 +220,14 @@ class Compiler {
     };
   }
 
-  #alternative(target: Expression, other: Expression | undefined): Run {
-    const run = this.compile(target);
-    const otherwise = other === undefined ? undefined : this.compile(other);
-    const flat = other !== undefined && this.#isOr(target, other);
+  #alternative(operands: readonly Expression[], flat: boolean): Run {
+    const [run, otherwise] = operands.map((operand) => this.compile(operand));
     return (frame) => {
-      const optional = run(frame);
+      const optional = run?.(frame);
       if (!(optional instanceof CelOptional)) throw new CelError('no such overload');
       if (!optional.hasValue) return otherwise?.(frame) ?? null;
       return flat ? optional : (optional.value ?? null);
     };
-  }
-
-  #isOr(target: Expression, other: Expression): boolean {
-    for (const [call] of this.#checked.overloads) {
-      if (call.target === target && call.args[0] === other) return call.name === 'or';
-    }
-    return false;
   }
 
   #list({ elements }: Extract<Expression, { type: 'list' }>): Run {

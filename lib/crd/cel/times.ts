@@ -22,8 +22,9 @@ const timeForm = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:[.,](\d+))?([Zz]|[+-]
 
 /** Parses RFC 3339; returns undefined if invalid. */
 export function parseTimestamp(text: string): CelTimestamp | undefined {
-  const [, day, time, fraction = '', zone] = timeForm.exec(text) ?? [];
-  if (day === undefined || time === undefined || zone === undefined) return undefined;
+  const match = timeForm.exec(text);
+  if (match === null) return undefined;
+  const [, day = '', time = '', fraction = '', zone = ''] = match;
   const milliseconds = Date.parse(`${day}T${time}${zone.toUpperCase()}`);
   // JavaScript parses the 30th of February as a day in March.
   if (Number.isNaN(milliseconds) || !isDay(day)) return undefined;

@@ -107,7 +107,6 @@ export function typeText(type: CelType): string {
 export function sameType(one: CelType, other: CelType): boolean {
   if (one === other) return true;
   if (one.kind !== other.kind || one.name !== other.name) return false;
-  if (one.parameters.length !== other.parameters.length) return false;
   return one.parameters.every((parameter, index) => {
     const counterpart = other.parameters[index];
     return counterpart !== undefined && sameType(parameter, counterpart);
@@ -231,8 +230,6 @@ function saysNoMore(one: CelType, other: CelType): boolean {
   if (other.kind === 'dyn' || other.kind === 'param') return false;
   if (one.kind !== other.kind) return false;
   if (one.kind === 'type') return true;
-  if (one.parameters.length === 0) return sameType(one, other);
-  if (one.name !== other.name || one.parameters.length !== other.parameters.length) return false;
   return one.parameters.every((parameter, index) =>
     saysNoMore(parameter, other.parameters[index] ?? dynType),
   );

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../object/index.js';
 import type { Schema, SchemaRule } from '../../object/index.js';
-import { CelCostError, CostMeter, mostPerCall } from '../cel/cost/cost-meter.js';
+import { CelCostError, CostMeter } from '../cel/cost/cost-meter.js';
 import type { CelProgram } from '../cel/program.js';
 import { CelError, CelOptional } from '../cel/values.js';
 import type { CelValue } from '../cel/values.js';
@@ -30,8 +30,7 @@ export function validateRules(value: unknown, check: RuleCheck): void {
   const tree = ruleTree(check.schema, check.isRoot ?? false);
   if (tree === undefined) return;
   const isUpdate = check.isUpdate ?? false;
-  const budget = new CostMeter();
-  budget.begin(mostPerObject);
+  const budget = new CostMeter(mostPerObject);
   const state = { errors: check.errors, warn: check.warn ?? ignore, budget, stopped: false };
   walk(value, tree, {
     path: check.path,
@@ -181,7 +180,6 @@ function run(program: CelProgram, variables: Variables, { budget }: State): CelV
     values[name] = value;
   }
   const meter = new CostMeter();
-  meter.begin(mostPerCall);
   try {
     return program.evaluate(values, meter);
   } finally {

@@ -2,7 +2,7 @@ import { CelError, CelList } from '../values.js';
 import type { CelValue } from '../values.js';
 
 /** Maximum cost of one evaluation, as on the API server. */
-export const mostPerCall = 1_000_000;
+const mostPerCall = 1_000_000;
 
 /** An evaluation exceeds its cost limit. Expressions cannot catch this error. */
 export class CelCostError extends CelError {}
@@ -13,17 +13,16 @@ export class CelCostError extends CelError {}
  */
 export class CostMeter {
   #spent = 0;
-  #most = mostPerCall;
+  readonly #most: number;
 
-  /** The cost since the evaluation began. */
-  get spent(): number {
-    return this.#spent;
+  /** @param most - the cost limit */
+  constructor(most = mostPerCall) {
+    this.#most = most;
   }
 
-  /** Starts an evaluation with a cost limit. */
-  begin(most: number): void {
-    this.#spent = 0;
-    this.#most = most;
+  /** The cost until now. */
+  get spent(): number {
+    return this.#spent;
   }
 
   /** @throws CelCostError */

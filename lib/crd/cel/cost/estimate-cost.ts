@@ -112,9 +112,9 @@ class Estimator implements KnownSizes {
     if (named !== undefined) return this.#name(expression, named);
     switch (expression.type) {
       case 'literal':
-        return 0;
+      // Only mutations of admission policies create objects of named types, and their cost is not estimated.
       case 'struct':
-        return expression.fields.reduce((cost, { value }) => plus(cost, this.cost(value)), 40);
+        return 0;
       case 'identifier':
         return this.#name(expression, expression.name);
       case 'select':

@@ -81,7 +81,7 @@ function within<T extends CelValue>(
   return ({ value }, key) => (value === undefined ? CelOptional.none : find(value as T, key));
 }
 
-/** Functions on optionals, except `or` and `orValue`, which evaluate their argument only if needed. */
+/** Functions on optionals. Programs evaluate the argument of `or` and `orValue` only if there is no value. */
 export const optionalFunctions: readonly Declaration[] = [
   declare('optional::of(V): optional<V>', (value: CelValue) => new CelOptional(value)),
   declare('optional::ofNonZeroValue(V): optional<V>', (value: CelValue) =>
@@ -92,12 +92,8 @@ export const optionalFunctions: readonly Declaration[] = [
   declare('list<optional<V>>.unwrapOpt(): list<V>', unwrap),
   declare('optional<V>.value(): V', valueOf),
   declare('optional<V>.hasValue(): bool', ({ hasValue }: CelOptional) => hasValue),
-  declare('optional<V>.or(optional<V>): optional<V>', (one: CelOptional, other: CelOptional) =>
-    one.hasValue ? one : other,
-  ),
-  declare('optional<V>.orValue(V): V', (one: CelOptional, other: CelValue) =>
-    one.hasValue ? (one.value ?? null) : other,
-  ),
+  declare('optional<V>.or(optional<V>): optional<V>', (one: CelOptional) => one),
+  declare('optional<V>.orValue(V): V', valueOf),
   declare('_[?_](list<V>,int): optional<V>', item),
   declare('_[?_](optional<list<V>>,int): optional<V>', within(item)),
   declare('_[?_](map<K,V>,K): optional<V>', entry),
