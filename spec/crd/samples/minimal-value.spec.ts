@@ -78,6 +78,103 @@ describe('minimalValue', () => {
     });
   }
 
+  const named = s.object({ name: s.string() });
+  const byPort = s.object({ port: s.integer(), name: s.string() });
+  const three: Schema = {
+    properties: { a: { type: 'string' }, b: { type: 'integer' }, c: { type: 'integer' } },
+  };
+  const values: readonly (readonly [title: string, schema: Schema, value: unknown])[] = [
+    ['an integer', { type: 'integer' }, 1],
+    ['a minimum', { type: 'integer', minimum: 5 }, 5],
+    ['a maximum of zero', { type: 'integer', maximum: 0 }, 0],
+    ['a fraction', { type: 'number', multipleOf: 0.5 }, 0.5],
+    ['an excluded multiple', s.integer({ minimum: 5, exclusiveMinimum: true, multipleOf: 5 }), 10],
+    ['an excluded minimum', s.integer({ minimum: 4, exclusiveMinimum: true, multipleOf: 5 }), 5],
+    ['a constant', { enum: [3, 4] }, 3],
+    ['an empty default', { type: 'string', default: '' }, ''],
+    ['a long text', s.string({ minLength: 9 }), 'samplexxx'],
+    ['a short text', s.string({ maxLength: 2 }), 'sa'],
+    ['equal items', s.array(s.string(), { minItems: 2 }), ['sample', 'sample']],
+    ['a set', s.array(s.string(), { minItems: 2, listType: 'set' }), ['sample', 'sample1']],
+    ['a set of numbers', s.array(s.integer(), { minItems: 2, listType: 'set' }), [1, 2]],
+    [
+      'unique items',
+      { type: 'array', items: { type: 'string' }, uniqueItems: true, minItems: 3 },
+      ['sample', 'sample1', 'sample2'],
+    ],
+    ['fewer constants than items', s.array(s.string({ enum: ['a'] }), { minItems: 2 }), ['a', 'a']],
+    [
+      'entries with a key',
+      s.array(named, { minItems: 2, listType: 'map', listMapKeys: ['name'] }),
+      [{ name: 'sample' }, { name: 'sample1' }],
+    ],
+    [
+      'entries with a number as their key',
+      s.array(byPort, { minItems: 2, listType: 'map', listMapKeys: ['port'] }),
+      [
+        { port: 1, name: 'sample' },
+        { port: 2, name: 'sample' },
+      ],
+    ],
+    ['items without a schema', { type: 'array', minItems: 1 }, [{}]],
+    ['a map', s.map(s.integer(), { minProperties: 2 }), { sample: 1, sample0: 1 }],
+    ['an open object', { additionalProperties: true, minProperties: 1 }, { sample: {} }],
+    ['the first optional fields', { ...three, minProperties: 1 }, { a: 'sample' }],
+    [
+      'an optional field beside the required one',
+      { ...three, required: ['c'], minProperties: 2 },
+      { c: 1, a: 'sample' },
+    ],
+  ];
+  for (const [title, schema, value] of values) {
+    it(`is the least value for ${title}`, () => {
+      expect(minimalValue(schema)).to.deep.equal(value);
+    });
+  }
+
+  it('is a usual text of each format', () => {
+    const texts = {
+      byte: 'c2FtcGxl',
+      cidr: '10.0.0.0/24',
+      date: '2026-01-01',
+      'date-time': '2026-01-01T00:00:00Z',
+      datetime: '2026-01-01T00:00:00Z',
+      duration: '1h',
+      email: 'sample@example.com',
+      hostname: 'sample.example.com',
+      ipv4: '10.0.0.1',
+      ipv6: 'fd00::1',
+      mac: '00:00:5e:00:53:01',
+      uri: 'https://example.com',
+      uuid: '00000000-0000-4000-8000-000000000000',
+      other: 'sample',
+    };
+    const made = Object.keys(texts).map((format) => minimalValue({ type: 'string', format }));
+    expect(made).to.deep.equal(Object.values(texts));
+  });
+
+  it('is the simplest text that a pattern allows', () => {
+    const texts = {
+      '^v?\\d+\\.\\d+(-[a-z]+)?$': '0.0',
+      '^(?:https?|oci)://[^/]+/.{3,}$': 'http://a/aaa',
+      '^(?<x>b|c)+$': 'b',
+      '^(b|c){2,}$': 'bb',
+      '^b{3}c{2,4}$': 'bbbcc',
+      '^b*?c+?d??$': 'c',
+      '^\\D\\W\\S\\s\\w\\d\\t\\n\\.\\bx$': 'a-a a0\t\n.x',
+      '^[\\]x]{2}\\.[^a-z]$': ']].A',
+      '^[^a0A !]$': '"',
+      '^[^ -}]$': '~',
+      'b$|c': 'b',
+      '^.x$': 'ax',
+      // JavaScript cannot read it, or no text is found.
+      'x(': 'sample',
+      '^(?=b)c$': 'sample',
+    };
+    const made = Object.keys(texts).map((pattern) => minimalValue({ type: 'string', pattern }));
+    expect(made).to.deep.equal(Object.values(texts));
+  });
+
   it('merges all of allOf with the first of anyOf and of oneOf', () => {
     const value = minimalValue({
       type: 'object',

@@ -112,6 +112,26 @@ describe('randomValue', () => {
     expect(range({ type: 'integer', maximum: -10 })).to.deep.equal([-15, -10]);
   });
 
+  it('draws the least number above limits that exclude each other', () => {
+    const limits = { minimum: 5, exclusiveMinimum: true, maximum: 5 } as const;
+    expect(different({ type: 'integer', ...limits })).to.deep.equal(['6']);
+  });
+
+  it('varies a digit of the usual text of a format', () => {
+    const digits = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+    const base64 = (text: string) => Buffer.from(text).toString('base64');
+    for (const [format, textOf] of [
+      ['ipv4', (digit: number) => `10.0.0.${digit}`],
+      ['cidr', (digit: number) => `10.0.0.${digit}/24`],
+      ['uri', (digit: number) => `https://example${digit}.com`],
+      ['byte', (digit: number) => base64(`sample${digit}`)],
+    ] as const) {
+      expect(different({ type: 'string', format })).to.have.members(
+        digits.map((digit) => JSON.stringify(textOf(digit))),
+      );
+    }
+  });
+
   it('draws short and long lists, maps and strings', () => {
     expect(sizes(s.array(s.boolean()))).to.deep.equal([0, 1, 2, 3]);
     expect(sizes(s.array(s.boolean(), { minItems: 2 }))).to.deep.equal([2, 3]);
