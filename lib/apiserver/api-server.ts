@@ -89,7 +89,7 @@ export interface EmbeddedApiServerOptions {
    * (`https://127.0.0.1:9443`), or a function that answers in place of the Service. @defaultValue none
    */
   readonly services?: WebhookServices;
-  /** Further Services, which convert custom resources in this process. @internal */
+  /** Services that convert custom resources in this process, in addition to `services`. @internal */
   readonly conversions?: WebhookServices;
   /**
    * Store custom resources as their writers send them, without the rules that need a cluster.
@@ -120,27 +120,27 @@ export interface EmbeddedApiServerOptions {
    */
   readonly requestLogLength?: number;
   /**
-   * The interval of a watch's bookmarks in milliseconds, at least 1. With `Infinity`, a watch gets one only
-   * when it ends.
+   * The interval of a watch's bookmarks in milliseconds, at least 1. With `Infinity`, a watch gets a bookmark only when
+   * it ends.
    * @defaultValue 60_000, as a real server has it
    */
   readonly bookmarkEveryMs?: number;
   /**
-   * The resource version before the first change, at least 1. Watches from lower ones get 410: a server that
-   * replaces another one needs a version above those of the other, or clients would miss its first changes.
-   * With a version above 1, watches from a version that does not exist yet receive 410 instead of waiting.
+   * The resource version before the first change, at least 1. Watches from lower versions get 410. Set it above the
+   * versions of a server that this server replaces; otherwise clients of that server would miss the first changes. With
+   * a version above 1, watches from a version that does not exist yet get 410 instead of waiting.
    * @defaultValue 1
    */
   readonly firstResourceVersion?: number;
   /**
    * Refuses pods whose ServiceAccount does not exist, as the admission plugin ServiceAccount does. A controller must
-   * create the ServiceAccount `default` of each namespace: pods that name no other one use it.
+   * create the ServiceAccount `default` of each namespace: pods that name no ServiceAccount use it.
    * @defaultValue false
    * @internal
    */
   readonly requireServiceAccounts?: boolean;
   /**
-   * Answers commands in pods, as `kubectl exec` sends them. @defaultValue undefined: they get 405
+   * Answers commands in pods, as `kubectl exec` sends them. @defaultValue undefined: commands get 405
    * @internal
    */
   readonly commands?: CommandRunner | undefined;
@@ -337,7 +337,7 @@ export class EmbeddedApiServer {
       if (isStatusError(error)) return errorResponse(error, accept);
       const codes = ['ConnectionFailed', 'Aborted', 'Stopped'] as const;
       if (codes.some((code) => isOperatorError(error, code))) throw error;
-      // A defect of the server: the client gets the answer of a crashed handler.
+      // A defect of this server: the client gets a 500, as after a panic of the real server.
       const message = (error instanceof Error && error.stack) || errorMessage(error);
       return errorResponse(internalError(message), accept);
     }
@@ -446,7 +446,7 @@ interface IdentifiedRequest {
 interface AskedResource extends IdentifiedRequest {
   readonly info: ResourceRequest;
   readonly asker: Asker;
-  /** The refusal to answer with, unless a fault comes first; undefined if the user may send the request. */
+  /** The error to answer with, unless a fault fails the request first; undefined if the user may send it. */
   readonly denied: StatusError | undefined;
 }
 

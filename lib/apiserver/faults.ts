@@ -12,7 +12,7 @@ import { failure } from './status-error.js';
  */
 export interface FaultMatch {
   readonly verb?: Verb;
-  /** The plural; `*` matches every resource, bookkeeping included. */
+  /** The plural; `*` matches every resource, including the bookkeeping of managers. */
   readonly resource?: string;
   readonly subresource?: string;
   readonly namespace?: string;

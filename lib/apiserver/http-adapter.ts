@@ -94,8 +94,8 @@ export async function listenHttp(
   const sockets = new OpenSockets(server);
   // No limit: watches stay open until one side closes them.
   server.requestTimeout = 0;
-  // Longer than the 90 s after which Go's clients close idle connections: a write fails if the server closes its
-  // connection at that moment.
+  // Go's clients close idle connections after 90 s. The server waits longer: if it closed an idle connection first, a
+  // write that the client sends at that moment would fail.
   server.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -213,7 +213,7 @@ async function respond(
   if (!methods.has(method)) return errorResponse(methodNotAllowed(), incoming.headers.accept);
   const request = new ReceivedRequest(method as TransportRequest['method'], incoming, ending);
   const origin = { certified: certifiedClient(incoming.socket), visitor: await admit?.(request) };
-  // The unread body is dropped with the answer.
+  // A refused request is answered without its body, which is never read.
   if (origin.visitor?.refused !== undefined) return handler(request, origin);
   const body = await readBody(incoming);
   if (body === undefined) return errorResponse(tooLarge(bodyLimitBytes), incoming.headers.accept);
@@ -261,7 +261,7 @@ class ReceivedRequest implements TransportRequest {
   }
 }
 
-/** Reads the body. @returns undefined if it exceeds the limit; the rest of it is read and discarded */
+/** Reads the body. @returns undefined if the body exceeds the limit; its rest is read and discarded */
 function readBody(incoming: IncomingMessage): Promise<Uint8Array | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -295,7 +295,7 @@ async function send(response: TransportResponse, outgoing: ServerResponse): Prom
     leave();
     return;
   }
-  // A watch waits for its next event, so without this it would outlive its client.
+  // A watch waits for its next event: without this listener, it would outlive its client.
   outgoing.once('close', leave);
   outgoing.writeHead(response.status, response.headers);
   // The head is already encoded: by default, Node.js would encode its bytes in UTF-8 again.

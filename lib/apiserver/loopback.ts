@@ -204,7 +204,7 @@ export class ServerLoopback implements Loopback {
     return kind;
   }
 
-  /** Runs `work`, and repeats it as often as needed if it may have to call webhooks. */
+  /** Runs `work`. While webhooks exist, `work` may run several times: see `Outside.run`. */
   #run<T>(work: () => T): T | Promise<T> {
     const { outside } = this.#core;
     return outside.needed ? outside.run(work) : work();
@@ -255,12 +255,12 @@ export class ServerLoopback implements Loopback {
   }
 }
 
-/** Reads an object without calling a webhook, since listeners of the log read, too. */
+/** Reads an object without calling a webhook, because listeners of the log also read, synchronously. */
 function read(kind: ServedKind, stored: UnstructuredObject): UnstructuredObject {
   return kind.conversions === undefined ? kind.fromStorage(stored) : stored;
 }
 
-/** Returns an object that was read here in the version of `kind`; converting it may call a webhook. */
+/** Returns `object`, a result of `read`, in the version of `kind`. The conversion may call a webhook. */
 function served(kind: ServedKind, object: UnstructuredObject): UnstructuredObject {
   return object.apiVersion === apiVersionOf(kind.type) ? object : kind.fromStorage(object);
 }

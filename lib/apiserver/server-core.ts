@@ -26,7 +26,7 @@ export interface ServerCore {
   readonly access: AccessControl;
   /** Calls of other servers, such as webhooks, during a write. */
   readonly outside: Outside;
-  /** Source of values that differ when a write is repeated, such as uids of webhook calls. */
+  /** Random values that differ in each attempt of a repeated write, such as uids of webhook calls. */
   readonly systemRandom: Random;
   readonly webhooks: WebhookConfigurations;
   readonly policies: AdmissionPolicies;
@@ -38,9 +38,12 @@ export interface ServerCore {
   readonly looseCustomResources: boolean;
   /** Pods may only name ServiceAccounts that exist. */
   readonly requireServiceAccounts: boolean;
-  /** Answers commands in simulated containers. @defaultValue undefined: none */
+  /** Answers commands in simulated containers. Undefined: commands are refused. */
   readonly commands: CommandRunner | undefined;
-  /** Objects that a real server stores in another form than reads show: their next update is always stored. */
+  /**
+   * Objects that a real server stores in another form than reads show. It writes their next update even without
+   * changes, and so does this server.
+   */
   readonly incomplete: WeakSet<UnstructuredObject>;
   /** The part of the server that the rules of kinds can read. */
   readonly view: ServerView;
@@ -94,7 +97,9 @@ export function findObject(
   return stored === undefined ? undefined : kind.fromStorage(stored);
 }
 
-/** Returns the kind whose rules apply to writes through `kind`: for a built-in kind, its storage version. */
+/**
+ * Returns the kind whose rules apply to a write through `kind`: the storage version of a built-in kind, else `kind`.
+ */
 export function rulingKind(core: ServerCore, kind: ServedKind): ServedKind {
   if (kind.custom !== undefined || kind.isStorageVersion) return kind;
   return core.kinds.storedIn(kind.collection) ?? kind;

@@ -99,8 +99,8 @@ export function inVersion(
 }
 
 /**
- * Returns how a patch changes the `apiVersion` or `kind` of an object, which neither webhooks nor policies may do. A
- * patch may remove them from a built-in object, which keeps its type then.
+ * Returns how a patch changes the `apiVersion` or `kind` of an object, which neither webhooks nor policies may do. If a
+ * patch removes them from a built-in object, the object keeps its type.
  * @returns undefined if the type is the same
  */
 export function typeChange(

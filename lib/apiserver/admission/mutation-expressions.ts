@@ -28,7 +28,7 @@ const jsonPatchFields: Readonly<Partial<Record<string, CelType>>> = {
   value: dynType,
 };
 
-/** `Object` and the types of its fields, such as `Object.spec.template`: their fields may be anything. */
+/** Returns the type `Object`, or the type of one of its fields such as `Object.spec.template`. Any field may follow. */
 function objectType(name: string): CelStructType | undefined {
   if (name !== 'Object' && !name.startsWith('Object.')) return undefined;
   return { type: structType(name, new Map()), fieldNamed: () => dynType };
@@ -114,7 +114,7 @@ const escapes: Readonly<Record<string, string>> = {
   __slash__: '/',
 };
 
-/** Returns the name that a field of an object literal stands for. */
+/** Returns the field name that a CEL name with escapes such as `__dot__` stands for. */
 function unescaped(name: string): string {
   return name.replaceAll(
     /__(?:underscores|dot|dash|slash)__/g,

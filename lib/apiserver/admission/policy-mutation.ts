@@ -96,7 +96,7 @@ interface Applied {
   readonly kind: ServedKind;
 }
 
-/** The course of a policy with a binding. Keys name policy, binding and parameter. */
+/** Callbacks for the runs of a policy. A key names the policy, a binding and a parameter. */
 interface PolicyRun {
   readonly runs: (key: string) => boolean;
   readonly ran: (key: string) => void;

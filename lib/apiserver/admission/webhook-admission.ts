@@ -57,10 +57,10 @@ interface WebhookMutations {
   readonly reinvocable: ReadonlySet<string>;
 }
 
-/** The ids of the webhooks of a second round. */
+/** The webhooks to call again, by their ids. */
 interface SecondRound {
   readonly due: ReadonlySet<string>;
-  /** The webhooks that are due once one of this round changed the object. */
+  /** The webhooks to call instead of `due` as soon as a webhook of this round changes the object. */
   readonly reinvocable: ReadonlySet<string>;
 }
 
@@ -146,7 +146,7 @@ export class WebhookAdmission implements WriteHooks {
     }
   }
 
-  /** @param second - calls webhooks again. @defaultValue calls all, for the first time */
+  /** @param second - the webhooks to call again. @defaultValue the first round, which calls every webhook */
   #mutate(write: AdmittedWrite, second?: SecondRound): WebhookMutations {
     const round = second === undefined ? 0 : 1;
     let called = second?.due;

@@ -11,7 +11,7 @@ import type { Discovered } from './availability.js';
 import { extensionServerOf, proxyTo, unavailable } from './extension-servers.js';
 
 /**
- * The versions of all groups by their APIServices. It serves those of extension servers:
+ * Knows the versions of all groups from their APIServices, and forwards requests to extension servers:
  *
  * ```
  *   CRDs ──▶ ApiServices ──▶ discovery: which groups and versions, in which order
@@ -52,7 +52,7 @@ export class Aggregator {
   answer({ info, request, user, serves }: Asked): Promise<TransportResponse> | undefined {
     const { group, version } = versionOf(info) ?? {};
     if (group === undefined || version === undefined || serves?.(group) === false) return undefined;
-    // Otherwise users could not remove an APIService for its own group.
+    // No APIService may redirect the group of APIServices: users could then no longer remove it.
     if (group === registrationGroup) return undefined;
     const service = this.#services.remote(group, version);
     if (service === undefined) return undefined;

@@ -103,7 +103,7 @@ export class ApiServices {
     return this.#groups;
   }
 
-  // A change may already have caused others, so only the stored state counts.
+  // Reads the stored object instead of that of the entry: a listener may already have changed it again.
   #follow({ collection, key }: LogEntry): void {
     const stored = this.#core.log.collection(collection).get(key);
     if (collection === apiServiceCollection) {

@@ -33,7 +33,7 @@ const answerLimitBytes = 16 * 1024 * 1024;
 
 /** The last check of an extension server. */
 interface Checked {
-  /** The APIService as it was checked: another uid, spec or host needs another check. */
+  /** The APIService as it was checked. A change of its uid, spec or host causes another check. */
   readonly uid: string | undefined;
   readonly spec: unknown;
   /** The host and port of its extension server. */
@@ -51,9 +51,9 @@ interface Checked {
 type Result = readonly [Condition, Discovered?];
 
 /**
- * Keeps the condition Available of APIServices, as the real server's controllers do. Without an extension server to
- * ask, it works within the commit of a change. An extension server is asked after each change of its APIService
- * or its host, then every 30 seconds, and after a failure with back-off.
+ * Keeps the condition Available of APIServices, as the real server's controllers do. If no extension server needs to be
+ * asked, the condition changes within the commit that causes the change. An extension server is asked after each change
+ * of its APIService or its host, then every 30 seconds, and after a failure with back-off.
  */
 export class Availability {
   readonly #core: ServerCore;
@@ -327,7 +327,7 @@ function resourcesOf(text: string): Discovered['resources'] {
 }
 
 function hasEndpoint({ endpoints, ports }: Wire<V1EndpointSlice>, portName: string): boolean {
-  // Go's zero value is null.
+  // The decoder sets a missing list to null, as Go does.
   const all = (endpoints as typeof endpoints | null) ?? [];
   const isReady = all.some(({ conditions }) => conditions?.ready !== false);
   return isReady && (ports ?? []).some(({ name, port }) => name === portName && port !== undefined);

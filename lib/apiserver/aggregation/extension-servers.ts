@@ -37,8 +37,8 @@ interface ExtensionRequest extends Pick<TransportRequest, 'method'> {
 }
 
 /**
- * Finds the server of an APIService: the target in the option `services`, else the host of an ExternalName Service.
- * The cluster IP of a Service is not used: this server has no cluster network on which it could reach it.
+ * Finds the server of an APIService: the target in the option `services`, else the host of an ExternalName Service. The
+ * cluster IP of a Service is not used, because this server has no cluster network.
  */
 export function extensionServerOf(
   service: ApiService,
@@ -108,7 +108,7 @@ export function failureText(error: unknown, { host }: ExtensionServer): string {
   return connectionFailure(errors?.find(({ address = '' }) => address.includes('.')) ?? error);
 }
 
-/** The address of the extension server is a cluster IP. */
+/** The address of an extension server is a cluster IP, which this server cannot reach. */
 class NoRoute extends Error {}
 
 /** The means to send one request. */
@@ -191,7 +191,7 @@ async function exchange(
   });
 }
 
-/** Headers of one connection, and those whose values this server sets. */
+/** Headers that are not forwarded: those of one connection, and those that this server sets itself. */
 const ownHeaders =
   /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|authorization|impersonate-.*|x-remote-.*|x-forwarded-.*)$/;
 
@@ -215,7 +215,10 @@ function forwarded(
   };
 }
 
-/** Returns headers whose values Node.js sends as UTF-8, as Go does: it writes the characters of a text as bytes. */
+/**
+ * Returns headers that are sent as UTF-8, as Go does. Node.js writes each character of a header as one byte, so each
+ * byte of the UTF-8 text becomes a character.
+ */
 function inUtf8(headers: Readonly<Record<string, string[]>>): Record<string, string[]> {
   return mapValues(headers, (values) =>
     values.map((value) => Buffer.from(value, 'utf8').toString('latin1')),

@@ -90,7 +90,7 @@ export function isGrant(type: { readonly group: string; readonly plural: string 
   return type.group === group && checked.includes(type.plural);
 }
 
-/** Finds the rules that a user has, and the rules of a role that it grants. */
+/** The look-ups of {@link GrantCheck}: the rules that a user has, and the rules of a role. */
 type GrantedRules = Pick<RuleResolver, 'rulesFor' | 'roleRules'>;
 
 /** Refuses writes by which a user would grant rights that it does not have itself. */

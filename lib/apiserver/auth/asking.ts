@@ -45,7 +45,7 @@ export interface Asker {
 /**
  * Authenticates the client of a request and applies its impersonation headers.
  * @param onRefused - called before a refusal is thrown.
- * @throws StatusError 401: the client is unknown; 403: it may not impersonate that user.
+ * @throws StatusError 401: the client is unknown; 403: the client may not impersonate the requested user.
  */
 export function identify(
   access: AccessControl,
@@ -145,7 +145,7 @@ function valuesOf(value: string | readonly string[]): string[] {
   return values.filter((part) => part !== '').map(decoded);
 }
 
-/** Decodes UTF-8, of which each character of a header is a byte. */
+/** Decodes a header value, in which each character is one byte of UTF-8. */
 function decoded(value: string): string {
   return Buffer.from(value, 'latin1').toString();
 }
@@ -204,8 +204,8 @@ export type RequestHead = Pick<TransportRequest, 'method' | 'path' | 'headers'>;
 export interface Session {
   readonly user: string | UserOptions;
   /**
-   * Authorizes the requests of this client. This authorizer also decides about the requests of a user that
-   * the client impersonates. So it must refuse the verb `impersonate` to a client that may not impersonate.
+   * Authorizes the requests of this client, and of users that the client impersonates. The authorizer must refuse the
+   * verb `impersonate` to a client that may not impersonate.
    */
   readonly authorizer: Authorizer;
   /**
@@ -232,7 +232,7 @@ export interface ListenerAccess {
   readonly serves?: ((group: string) => boolean) | undefined;
 }
 
-/** The client of a listener: its session, or the refusal if it is unknown. */
+/** The client of a listener: its session, or the refusal if the client is unknown. */
 export type Visitor =
   | { readonly session: Session; readonly refused?: undefined }
   | { readonly refused: StatusError; readonly session?: undefined };

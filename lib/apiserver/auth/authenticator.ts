@@ -254,7 +254,7 @@ export class ServiceAccountTokens {
       return `service account UID (${uid}) does not match claim (${serviceaccount.uid})`;
     }
     for (const kind of ['pod', 'secret', 'node'] as const) {
-      // The node of a bound pod is only informative. A token without a pod is bound to its node.
+      // A pod's token also names its node, only for information. A token without a pod is bound to the node.
       if (kind === 'node' && claims.pod !== undefined) continue;
       const { [kind]: bound } = claims;
       if (bound === undefined) continue;

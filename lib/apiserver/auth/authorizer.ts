@@ -54,7 +54,7 @@ export class RbacAuthorizer implements Authorizer {
   }
 }
 
-/** Returns the error of a refused request. @returns 403: `user` may not do it; undefined: it may */
+/** Returns the error of a refused request. @returns a 403, or undefined if `user` may send the request */
 export function refusalOf(
   authorizer: Authorizer,
   user: UserInfo,

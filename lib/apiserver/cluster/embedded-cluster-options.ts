@@ -52,7 +52,7 @@ export interface EmbeddedClusterOptions {
   /** The port to listen on from the start; 0: any free port. @defaultValue no listening */
   readonly port?: number | undefined;
   /**
-   * The address to listen on. With another than the loopback interface, everyone who reaches it is the
+   * The address to listen on. On any other interface than loopback, every client that reaches the port is the
    * administrator, unless `rbac` is set.
    * @defaultValue '127.0.0.1'
    */
@@ -77,12 +77,11 @@ export interface EmbeddedClusterOptions {
    * @defaultValue none
    */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** The number of past changes that watches can resume from, at least 1. @defaultValue the server's */
+  /** The number of past changes that watches can resume from, at least 1. @defaultValue 10_000 */
   readonly logLength?: number | undefined;
   /**
-   * The interval of a watch's bookmarks in milliseconds, at least 1. With `Infinity`, a watch gets one only
-   * when it ends. Tests of long virtual times run faster without bookmarks, but clients then do not notice a
-   * silent watch.
+   * The interval of a watch's bookmarks in milliseconds, at least 1. With `Infinity`, a watch gets a bookmark only when
+   * it ends. Tests of long virtual times run faster without bookmarks, but clients then do not notice a silent watch.
    * @defaultValue 60_000, as a real server has it
    */
   readonly bookmarkEveryMs?: number | undefined;

@@ -128,8 +128,8 @@ export class EmbeddedCluster<C extends Clock = Clock> {
     options: EmbeddedClusterOptions & { readonly clock: C },
   ): Promise<EmbeddedCluster<C>>;
   /**
-   * Starts a cluster. Its custom resources are served when the promise resolves; those with functions that
-   * convert are converted in this process.
+   * Starts a cluster. Its custom resources are served when the promise resolves. Functions of a resource that convert
+   * its versions run in this process.
    * @throws OperatorError `InvalidOption`: an option is out of its range.
    * @throws ApiError the server refuses a custom resource definition.
    */
@@ -338,7 +338,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
     await this.#install(crds);
     if (port === undefined) return;
     await this.listen(port);
-    // The certificate of the listener is published in each namespace.
+    // Wait until the controllers have published the listener's certificate in each namespace.
     await this.#controllers.quiet();
   }
 

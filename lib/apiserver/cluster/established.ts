@@ -2,7 +2,7 @@ import type { Client } from '../../client/index.js';
 import { findCondition, CustomResourceDefinition, keyOf } from '../../object/index.js';
 import { OperatorError } from '../../system/index.js';
 
-/** Resolves when `crd` is served. @throws OperatorError `InvalidObject`: its names are taken. */
+/** Resolves when `crd` is served. @throws OperatorError `InvalidObject`: another definition has its names. */
 export async function whenEstablished(
   client: Client,
   crd: CustomResourceDefinition,

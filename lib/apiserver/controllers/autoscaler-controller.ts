@@ -233,7 +233,7 @@ interface Decision {
   readonly why?: string;
   readonly metrics?: readonly MetricStatus[];
   readonly conditions: Conditions;
-  /** True if the limits may allow other replicas later. */
+  /** True if the limits may allow another number of replicas later. */
   readonly isTemporary?: boolean;
 }
 

@@ -18,7 +18,7 @@ export interface LimitedReplicas {
   /** The reason of `ScalingLimited`. */
   readonly scalingLimited: LimitReason;
   readonly isLimited: boolean;
-  /** True if the limits may allow other replicas later. */
+  /** True if the limits may allow another number of replicas later. */
   readonly isTemporary: boolean;
 }
 

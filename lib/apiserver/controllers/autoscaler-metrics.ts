@@ -210,7 +210,7 @@ function replicasFor(
     return { ...computed, replicas: kept ? replicas : Math.ceil(first.ratio * used.size) };
   }
   const shrinks = first.ratio < 1;
-  // As the real controller: pods without a metric must not cause a change of their own.
+  // As in the real controller: pods without a metric must not by themselves cause a change.
   for (const pod of missing) used.set(pod, shrinks ? fallbackOf(pod, wanted) : 0);
   if (growsWithUnready) for (const pod of unready) used.set(pod, 0);
   const { ratio } = ratioOf(used, wanted);

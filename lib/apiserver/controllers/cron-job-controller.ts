@@ -63,7 +63,7 @@ export class CronJobController {
     // A schedule never ends, so `settled` does not wait for it.
     if (nextMs !== undefined) this.#queue.addLater(keyOf(cronJob), nextMs - nowMs + laterMs);
     if (dueMs === undefined) return;
-    // Jobs that a user has created from the template run beside these.
+    // Only Jobs of the schedule count, not Jobs that a user created from the template.
     const running = jobs.filter((job) => isActiveIn(cronJob.status, job));
     const policy = cronJob.spec?.concurrencyPolicy ?? 'Allow';
     if (policy === 'Forbid' && running.length > 0) {

@@ -222,14 +222,14 @@ export type OwnerState =
 /** Decision of the garbage collector about an object. */
 export type CollectionVerdict =
   | { readonly type: 'keep' }
-  /** Some owners are gone and others exist: only the references to the former are removed. */
+  /** Some owners are gone and others exist: only the references to the missing owners are removed. */
   | { readonly type: 'dropReferences'; readonly uids: readonly string[] }
   | {
       readonly type: 'delete';
       readonly propagationPolicy: 'Background' | 'Foreground' | 'Orphan';
       /**
-       * True if dependents may wait for each other in a circle. The references of the object must then first
-       * stop blocking its owners.
+       * True if owner and dependents may wait for each other in a circle. To break it, set `blockOwnerDeletion` of the
+       * object's references to false before the delete.
        */
       readonly unblock: boolean;
     };
@@ -253,7 +253,7 @@ export function collectionVerdict({
   const gone = states.filter(({ state }) => state !== 'solid');
   if (gone.length === 0) return { type: 'keep' };
   if (gone.length < states.length) {
-    // Includes waiting owners, which would otherwise wait for an object that stays.
+    // Includes owners that wait for their dependents: they would wait forever, because this object stays.
     return { type: 'dropReferences', uids: gone.map(({ reference }) => reference.uid) };
   }
   const waited = states.some(({ state }) => state === 'waiting');

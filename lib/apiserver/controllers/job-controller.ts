@@ -168,7 +168,7 @@ export class JobController {
     for (const { metadata } of [...countable.newlySucceeded, ...newlyFailed]) {
       this.#counted.add(metadata.uid ?? '');
     }
-    // The pods of a Job that is being deleted need not end first.
+    // If the Job is being deleted, its pods lose the finalizer even before their containers have ended.
     for (const pod of pods) {
       const isCounted = this.#counted.has(pod.metadata.uid ?? '');
       if (isCounted || (isDeleted && isPodTerminating(pod))) await this.#release(pod);
@@ -236,8 +236,8 @@ function takenIndexes(job: Job, pods: JobPods): ReadonlySet<number> {
 }
 
 /**
- * Returns the last failed pods of indexes with a limit that wait for their next pod. They are neither counted nor
- * released until that pod has taken over their numbers of failures.
+ * Returns the last failed pod of each index that waits for its next pod, in a Job with `backoffLimitPerIndex`. Such a
+ * pod is neither counted nor released until the next pod has taken over its number of failures.
  */
 function awaitedPods(job: Job, pods: JobPods): readonly Pod[] {
   const { completions = 0 } = job.spec ?? {};

@@ -22,7 +22,7 @@ import type { WorkQueue } from './work-queue.js';
 
 /** The kubelet's record of a pod. The times in a pod's status are too coarse for the simulation. */
 interface PodRecord {
-  /** The behavior and the images of the pod. A change starts its script again. */
+  /** The behavior and the images of the pod. If they change, the simulation of the pod starts again. */
   readonly identity: string;
   readonly startedMs: number;
   /** The stage in the pod's status; `waiting` before the first status. */
@@ -204,8 +204,8 @@ export class Kubelet {
   }
 
   /**
-   * Returns the progress of a pod that another kubelet started, in milliseconds. The pod does not start
-   * again.
+   * Returns how long a pod has run already, in milliseconds, if it has a status from before this kubelet started. Such
+   * a pod does not start again.
    */
   #headStart(pod: Pod): number {
     const { startTime } = pod.status ?? {};

@@ -158,7 +158,9 @@ export function podFitsNode(pod: Pod, node: Node): boolean {
   );
 }
 
-/** Returns true if a pod that runs on a node may stay: other than `NoExecute`, no taint evicts it. */
+/**
+ * Returns true if a pod that runs on a node may stay. Of the taints, only those with the effect `NoExecute` evict it.
+ */
 export function podMayStayOn(pod: Pod, node: Node): boolean {
   const evicting = taintsOf(node).filter(({ effect }) => effect === 'NoExecute');
   return selectsNode(pod, node) && evicting.every((taint) => tolerates(pod, taint));
@@ -171,8 +173,8 @@ function selectsNode(pod: Pod, node: Node): boolean {
 type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];
 
 /**
- * Returns the taints that keep pods away. A node without the condition `Ready` was created by a user and has no
- * kubelet that could report it ready: its taint of a new node does not count.
+ * Returns the taints that keep pods away. A node without the condition `Ready` was created by a user. No kubelet will
+ * ever report that node as ready, so the not-ready taint of new nodes does not count.
  */
 function taintsOf(node: Node): readonly Taint[] {
   const { taints = [] } = node.spec ?? {};

@@ -100,7 +100,7 @@ export class VolumeController {
     return await this.#writer.create(volumeFor(claim, storageClass));
   }
 
-  /** Reserves a volume for a claim. @returns undefined if it is reserved for another one */
+  /** Reserves a volume for a claim. @returns undefined if the volume is reserved for another claim */
   async #reserve(
     volume: PersistentVolume,
     claim: PersistentVolumeClaim,

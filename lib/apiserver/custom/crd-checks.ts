@@ -30,7 +30,7 @@ export function validateVersionFields(version: CrdVersion, errors: FieldErrors):
   validateScale(version, errors.at('subresources.scale'));
 }
 
-/** Checks the root of a schema whose status is a subresource: the server checks the status by itself. */
+/** Checks the root of a schema whose status is a subresource: the server checks the status separately. */
 export function validateRoot(root: Schema, errors: FieldErrors): void {
   const { type = '' } = root as { readonly type?: string };
   if (type !== '' && type !== 'object') {

@@ -57,7 +57,7 @@ export class CrdManager {
     // objects.
     const isServed = this.#served.has(entry.key) || isEstablished(crd.status?.conditions ?? []);
     if (isServed) this.#serve(crd);
-    // While a snapshot is restored, the objects of the definition may follow later.
+    // While a snapshot is restored, objects of the definition may still follow: clean up later.
     if (this.#core.log.restoredRevision !== Infinity) this.#cleanUp(object);
   }
 
@@ -177,7 +177,7 @@ export class CrdManager {
     }
   }
 
-  /** Records that the objects are being deleted. @returns true if the commit has started the deletion */
+  /** Sets the condition Terminating. @returns true if it changed: the commit then runs the clean-up */
   #recordProgress(object: UnstructuredObject): boolean {
     const progress = withCondition(object, {
       type: 'Terminating',

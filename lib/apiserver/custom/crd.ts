@@ -141,7 +141,7 @@ function defaults(object: UnstructuredObject): void {
 }
 
 function storedVersionsOf({ spec, status }: Crd): readonly string[] {
-  // Go's zero value is null.
+  // The decoder sets a missing list to null, as Go does.
   const versions = (spec.versions as readonly CrdVersion[] | null) ?? [];
   const storage = versions.find((version) => version.storage)?.name;
   const before = status?.storedVersions ?? [];
@@ -165,7 +165,7 @@ function validate(object: UnstructuredObject, errors: FieldErrors, server: Serve
     const why = 'must have exactly one version marked as storage version';
     errors.invalid('spec.versions', spec.versions, why);
   }
-  // The real server also validates the older form of the definition, `spec.version`: it has only the first version.
+  // The real server also validates `spec.version`, the older field with the name of the first version.
   errors.optionalText('spec.version', versions[0]?.name, label1035Problems);
   validateNames(spec.names, errors);
   validateConversion(crd, errors);
@@ -178,7 +178,7 @@ function validate(object: UnstructuredObject, errors: FieldErrors, server: Serve
 
 /** Checks that stored versions stay in the CRD: objects in a missing version would be unreadable. */
 function validateStoredVersions({ spec, status }: Crd, errors: FieldErrors): void {
-  // Go's zero value is null.
+  // The decoder sets a missing list to null, as Go does.
   const versions = (spec.versions as typeof spec.versions | null) ?? [];
   errors.each('status.storedVersions', status?.storedVersions, (stored, errors) => {
     if (versions.some(({ name }) => name === stored)) return;

@@ -7,8 +7,8 @@ import type { WebhookAddress } from '../outside/webhook-client.js';
 import { jsonResponse } from '../requests/body.js';
 
 /*
- * Conversion by the functions of a resource, for definitions without a webhook of their own. A Service that no
- * definition names serves it, so that a definition is free to name another one.
+ * Conversion by the functions of a resource, for definitions without a webhook of their own. The functions answer as a
+ * Service in a namespace of this name, which definitions do not refer to.
  */
 const namespace = 'in-process-conversion';
 

@@ -144,7 +144,7 @@ function lasting(object: UnstructuredObject): unknown {
   return { ...object, metadata: { name, namespace, uid, labels, annotations } };
 }
 
-/** Returns the metadata of an object. What an apply leaves of an object may lack them. */
+/** Returns the metadata of an object. An object that an apply is changing may lack metadata. */
 function metadataOf({ metadata }: Partial<UnstructuredObject>): ObjectMeta {
   return metadata ?? {};
 }
@@ -266,7 +266,7 @@ function metadataProblem(original: ObjectMeta, metadata: unknown): string | unde
     if (deepEqual(values, original[field] ?? {})) continue;
     const errors = new FieldErrors();
     if (field === 'labels') validateLabels(metadata.labels as Texts, errors.at('metadata.labels'));
-    // The real server names the field so.
+    // The real server writes `metadata.annotation` here, without an `s`.
     else validateAnnotations(metadata.annotations as Texts, errors.at('metadata.annotation'));
     if (!errors.empty) {
       return aggregated(errors.causes.map(({ field: at, message }) => `${at}: ${message}`));

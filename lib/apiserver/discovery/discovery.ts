@@ -328,8 +328,8 @@ interface ServedGroup {
 export type ServesGroup = (group: string) => boolean;
 
 /**
- * Returns the served groups: that of APIServices, which registers itself, those of APIServices in their order, and
- * those that this server has without an APIService.
+ * Returns the served groups in three parts: the group of APIServices itself, the groups that APIServices register in
+ * their order, then groups without an APIService.
  */
 function servedGroups(kinds: KindRegistry, aggregator: Aggregator): readonly ServedGroup[] {
   const own = ownGroups(kinds);

@@ -344,7 +344,7 @@ function customPaths(kind: ServedKind): Paths {
     [template.kind]: name,
     [template.plural]: plural,
   };
-  // All at once, because the new names may contain the old ones.
+  // Replace all names in one step: a new name may contain one of the old names.
   const text = JSON.stringify(Object.fromEntries(own)).replace(
     anyOf(Object.keys(renamed)),
     (found) => renamed[found] ?? found,

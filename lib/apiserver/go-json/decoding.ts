@@ -28,7 +28,7 @@ export class Decoding {
   readonly unknownFields: string[] = [];
   /** The Go struct of the current field, for Go's messages. */
   structName = '';
-  /** True if an empty list becomes null where Go writes one: what the real server reads from its storage. */
+  /** True if the value comes from the storage. The real server reads an empty list in its storage as null. */
   readonly fromStorage: boolean;
   /** Fields, indexes of lists and keys of maps. Most paths are in no message, so their strings are made when needed. */
   readonly #path: (DecodedField | number | string)[] = [];

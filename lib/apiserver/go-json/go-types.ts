@@ -199,7 +199,7 @@ function zeroEntry(item: GoType): unknown {
   return item === bytesType ? '' : item.zero();
 }
 
-/** Keys whose bytes were null, by the decoded map, which has empty bytes in their place. */
+/** Keys whose bytes were null, by decoded map. The map itself has empty bytes for these keys. */
 const nullBytes = new WeakMap<object, readonly string[]>();
 
 /** Returns whether a map of a decoded object has null bytes, which Go stores in another form than empty ones. */
@@ -325,7 +325,7 @@ function assemble(
     } else if (pointer || !goType.isEmpty(value)) {
       assembled[name] = value;
     } else {
-      // Go keeps empty bytes. It keeps an empty list of a body, and reads a stored one as missing.
+      // Go keeps empty bytes. Go keeps an empty list in a body, but reads an empty list in the storage as missing.
       const isKept = goType === bytesType || (Array.isArray(value) && !at.fromStorage);
       if (!omitEmpty) assembled[name] = isKept ? value : goType.zero();
       if (typeof value === 'object' && assembled[name] !== value) lost.push(name);
@@ -338,7 +338,7 @@ function orderedStruct(
   struct: Readonly<Record<string, unknown>>,
   { fields, byName }: StructPlan,
 ): Readonly<Record<string, unknown>> {
-  // Most structs are in order: look-ups are made only for the others.
+  // Most structs are in order. Only the others need look-ups.
   let changed: Map<string, unknown> | undefined;
   let [isInOrder, isDeclared, next] = [true, true, 0];
   for (const name in struct) {
@@ -361,10 +361,13 @@ function orderedStruct(
   return isDeclared ? built : { ...built, ...struct, ...built };
 }
 
-/** The names of members that were empty lists or maps, by the decoded struct, which lacks them. */
+/** The names of members that were empty lists or maps, by the decoded struct, which no longer has these members. */
 const emptyMembers = new WeakMap<object, ReadonlySet<string>>();
 
-/** Records the empty lists and maps that a struct loses: until Go stores the object, they differ from missing ones. */
+/**
+ * Records the empty lists and maps that decoding drops. Go distinguishes them from missing ones until it stores the
+ * object.
+ */
 function keepEmptyMembers(
   assembled: Readonly<Record<string, unknown>>,
   lost: readonly string[],

@@ -6,7 +6,7 @@ import { goType } from '../go-json/go-types.js';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The annotations of an autoscaler in v1 that hold what the version lacks. */
+/** The annotations that hold fields of an autoscaler for which v1 has no field. */
 const annotationNames = {
   metrics: 'autoscaling.alpha.kubernetes.io/metrics',
   behavior: 'autoscaling.alpha.kubernetes.io/behavior',
@@ -77,7 +77,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? (value as unknown[]) : [];
 }
 
-/** Returns the metadata of an object. An apply removes all of them before it adds back those of other managers. */
+/** Returns the metadata of an object. While an apply runs, its object may have no metadata. */
 function metadataOf({ metadata }: Partial<UnstructuredObject>): ObjectMeta {
   return metadata ?? {};
 }
@@ -267,7 +267,7 @@ function behaviorText(behavior: unknown): string {
   return JSON.stringify(listed(behavior, directions));
 }
 
-/** Reads {@link behaviorText}; Go accepts names in other cases, and takes a behavior without rules for none. */
+/** Reads {@link behaviorText}; Like Go, accepts names in any case. Returns undefined for a behavior without rules. */
 function newBehavior(value: unknown): unknown {
   const lowered = withOwnNames(value);
   if (lowered === null) return undefined;

@@ -105,7 +105,7 @@ export interface CustomColumn {
   readonly priority?: number;
 }
 
-/** Built-in groups and kinds whose finalizers need no domain, as those of custom resources. */
+/** Built-in groups and kinds whose finalizers need no domain. Neither do those of custom resources. */
 const plainFinalizers: ReadonlySet<string> = new Set([
   ...['apiextensions.k8s.io', 'apiregistration.k8s.io', 'admissionregistration.k8s.io'],
   ...['/Event', 'coordination.k8s.io/Lease', 'node.k8s.io/RuntimeClass'],

@@ -16,8 +16,8 @@ export interface Trust {
 }
 
 /**
- * How long a connection may be idle: servers close idle ones, Node's after 5 s, and a request that is sent at that
- * moment fails. The agent applies it to idle connections only.
+ * How long a connection may be idle. Servers close idle connections, Node.js after 5 s, and a request that is sent at
+ * that moment fails. So the agent closes them earlier.
  */
 const idleMs = 4_000;
 

@@ -43,8 +43,8 @@ export class OngoingRequest {
   }
 
   /**
-   * Returns the chunks of the response's body. Releases the request at their end, and ends it early once the reader
-   * stops, even before the first chunk: a generator would do nothing then.
+   * Returns the chunks of the response's body. At their end, releases the request. If the reader stops earlier, ends
+   * the request, even before the first chunk: a generator would not notice that.
    */
   read(body: AsyncIterable<Uint8Array>): AsyncIterableIterator<Uint8Array> {
     const chunks = body[Symbol.asyncIterator]();
@@ -52,8 +52,8 @@ export class OngoingRequest {
     const close = (): void => {
       isOpen = false;
       this.end();
-      // The caller has what it asked for, or the error that ended the request. So a failure to close the body concerns
-      // no one, and a body that ignores the signal may never close: nothing waits for it.
+      // Nothing waits for the body to close, because a body that ignores the signal may never close. A failure to close
+      // it does not matter: the caller already has its result or error.
       chunks.return?.().catch(() => undefined);
     };
     const reader: AsyncIterableIterator<Uint8Array> = {

@@ -95,7 +95,9 @@ export class WebhookClient {
     }
   }
 
-  /** Calls back when the time is over, on the server's clock and, for the least time, on the real one. */
+  /**
+   * Calls `onOver` when the time-out has passed on the server's clock and {@link leastTimeMs} have passed in real time.
+   */
   #limit(timeoutMs: number, onOver: () => void): Timer {
     const startMs = systemClock.monotonicMs();
     let timer = this.#clock.setTimer(() => {

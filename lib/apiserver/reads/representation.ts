@@ -78,7 +78,7 @@ export function* representList(
     return;
   }
   if (representation === 'metadata' && items.length === 0) {
-    // The real server encodes Go's nil slice.
+    // The real server writes null for an empty list here.
     yield JSON.stringify({ ...head, items: null });
     return;
   }
@@ -192,7 +192,7 @@ function tableOf(view: View, content: TableContent): object {
     apiVersion: view.metaVersion,
     metadata: content.metadata,
     columnDefinitions: content.withColumns ? columns.map(definitionOf) : null,
-    // The real server encodes Go's nil slice for kinds without columns of their own.
+    // The real server writes null for an empty list of a kind without columns of its own.
     rows: rows.length === 0 && columns === defaultColumns ? null : rows,
   };
 }

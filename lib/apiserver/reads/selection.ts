@@ -72,7 +72,7 @@ function readFields(kind: ServedKind, text: string): readonly FieldTerm[] {
   return terms;
 }
 
-/** A comparison of nothing to nothing selects every object, even by `!=`. */
+/** A term with an empty field and an empty value selects every object, even with `!=`. */
 function selectsAll({ field, value }: FieldTerm): boolean {
   return field === '' && value === '';
 }
@@ -202,7 +202,7 @@ function checkList(options: ListOptions, errors: FieldErrors): void {
 
 function checkWatch(options: ListOptions, errors: FieldErrors): void {
   const { resourceVersion, resourceVersionMatch: match, sendInitialEvents } = options;
-  // A watch without a version sends the initial objects, as one with this match.
+  // A watch without a version sends the initial objects, as if it had the match `NotOlderThan`.
   const isDefaulted = sendInitialEvents === undefined && match === '';
   const isFromStart = isDefaulted && ['', '0'].includes(resourceVersion);
   if (sendInitialEvents !== undefined && match !== 'NotOlderThan') {

@@ -280,8 +280,8 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
 
   #scheduleBookmark(now: number): void {
     const { bookmarkEveryMs: every } = this.#options;
-    // All watches have the same due times, so that they wake together. Infinity: only the last
-    // bookmark is sent.
+    // All watches have the same due times, so that they wake together. With Infinity, a watch sends only its last
+    // bookmark.
     if (every === Infinity) this.#bookmarkDue = Infinity;
     else if (every !== undefined) this.#bookmarkDue = (Math.floor(now / every) + 1) * every;
   }
@@ -304,7 +304,7 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
   }
 }
 
-/** Kept, because conversions are found by the identity of their object: a new one would never be converted. */
+/** Conversions are cached by the identity of an object: a new object at each attempt would never be converted. */
 const lastStates = new WeakMap<LogEntry, UnstructuredObject>();
 
 /** Returns the last state of an object that left a selection, with the version of the change. */

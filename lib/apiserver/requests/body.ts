@@ -101,12 +101,12 @@ function jsonBody(text: string, refuse: Refusal): Body | undefined {
   }
   const { duplicates, depth } = scanJson(text);
   if (depth > depthLimit) throw refuse('exceeded max depth', text);
-  // Only after the check of the depth: with a reviver, JSON.parse is recursive.
+  // JSON.parse with a reviver is recursive, so this must follow the check of the depth.
   if (loneSurrogate.test(text)) value = JSON.parse(text, wellFormed);
   return { value, duplicates, text };
 }
 
-/** The JSON escape of a surrogate. One without its pair is kept by JavaScript and replaced by Go. */
+/** The JSON escape of a surrogate. JavaScript keeps a surrogate without its pair, and Go replaces it. */
 const loneSurrogate = /\\u[dD][89a-fA-F]/;
 
 function wellFormed(_name: string, value: unknown): unknown {
@@ -137,7 +137,7 @@ export function parseYaml(given: string, refuse: Refusal): Body {
     .replaceAll('\u0085', '\n')
     .replaceAll(/(?<![ \t])[ \t]+(?=[\u2028\u2029])/g, '')
     .replaceAll(/(?<=[\u2028\u2029])[ \t]+/g, '');
-  // Most applies are JSON, but `{a: b}` is not, and neither are several documents.
+  // Most applies are JSON. A text such as `{a: b}`, or with several documents, is only YAML.
   const body = text.trimStart().startsWith('{') ? jsonBody(text, refuse) : undefined;
   if (body !== undefined) refuseEscapes(text);
   if (body?.duplicates.length === 0) return body;
@@ -373,7 +373,8 @@ export function checkAccepted(
 }
 
 /**
- * Refuses a request for the list of groups if `accept` names no form of it. No route checks that.
+ * Refuses a request for the list of groups if `accept` names no form of it. The check of `Accept` for other paths,
+ * {@link checkAccepted}, does not cover this path.
  * @throws StatusError 406
  */
 export function negotiateList(accept: string | undefined): void {

@@ -106,7 +106,10 @@ function logOptions({ query, name }: ResourceRequest) {
   throw invalid({ group: '', kind: 'PodLogOptions', name }, errors.causes);
 }
 
-/** Checks that a container has a log. @throws StatusError 400: the kubelet has not started it, or not twice. */
+/**
+ * Checks that a container has a log. @throws StatusError 400: the container has not started, or its previous log is
+ * requested and it never restarted.
+ */
 function checkStarted(
   { metadata, status }: Pod,
   { container, isPrevious }: { readonly container: string; readonly isPrevious: boolean },

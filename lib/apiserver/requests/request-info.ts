@@ -36,7 +36,7 @@ export interface ResourceRequest {
   readonly query: URLSearchParams;
 }
 
-/** Shared by the requests without a query, since reading one costs; no one changes it. */
+/** Shared by all requests without a query, because parsing costs time. It must not be changed. */
 const noQuery = new URLSearchParams();
 
 /**
@@ -74,12 +74,12 @@ export function forwardedPath(path: string): string | undefined {
 /** Backslashes, number signs and control characters, which some servers drop or resolve, and lone surrogates. */
 const ambiguous = /[\\#\p{Cc}\p{Cs}]/u;
 
-/** Encodes a segment as Go does: these signs stand for themselves. */
+/** Encodes a segment as Go does, which leaves the signs of this pattern unencoded. */
 function encodeSegment(segment: string): string {
   return encodeURIComponent(segment).replace(/%(?:24|26|2B|2C|3A|3B|3D|40)/g, decodeURIComponent);
 }
 
-/** Returns the watch of a path with `watch` after its version, the API's first form of a watch. */
+/** Returns the watch of a path such as `/api/v1/watch/pods`, the oldest form of a watch. */
 function watchRequest(target: ResourcePath, query: URLSearchParams): ResourceRequest {
   const watching = new URLSearchParams(query);
   watching.set('watch', 'true');
@@ -90,7 +90,7 @@ function watchRequest(target: ResourcePath, query: URLSearchParams): ResourceReq
 function pathSegments(path: string): string[] {
   const parts = path.split('/').slice(1);
   if (parts.at(-1) === '') parts.pop();
-  // Most paths are plain: a further list and a call for each segment would cost every request.
+  // Decode only if necessary: most paths are plain, and decoding would make every request slower.
   if (path.includes('%') || path.includes('\0')) return parts.map(decodeSegment);
   for (const part of parts) checkSegment(part);
   return parts;

@@ -114,14 +114,14 @@ function includedObject({ query }: ResourceRequest): View['includeObject'] {
   throw badRequest(`Unable to convert to Table as requested: ${problem}`);
 }
 
-/** Returns a request for the subresource above the path: the real server ignores the rest, for custom resources. */
+/** Cuts the path below a subresource of a custom resource, which the real server ignores. */
 function withoutDepth(info: ResourceRequest): ResourceRequest {
   const { subresource } = info;
   if (subresource?.includes('/') !== true) return info;
   return { ...info, subresource: subresource.replace(/\/.*/, '') };
 }
 
-/** Returns whether no path of a custom resource has the scope of the request. */
+/** Returns true if the scope of a custom resource does not fit the path, which then has no route. */
 function isUnrouted(
   core: ServerCore,
   kind: ServedKind,
@@ -199,7 +199,10 @@ function dispatch(context: ResourceContext, watches: Watches): TransportResponse
   }
 }
 
-/** Returns the error of a write to a collection that needs a name: the real server routes those of custom resources. */
+/**
+ * Returns the error of a write to a collection that needs a name. For custom resources, the real server's routes accept
+ * such a path, and its handler refuses it.
+ */
 function nameless({ kind, info, request }: ResourceContext): Error {
   if (kind.custom === undefined) return methodNotAllowed();
   if (info.verb === 'patch') patchTypeOf(request, kind);

@@ -153,7 +153,10 @@ export function failedPrecondition(
   );
 }
 
-/** Returns where the real server's etcd keeps a kind: built-in kinds have no group there, and a few old names. */
+/**
+ * Returns where the real server's etcd keeps a kind: the path of a built-in kind has no group, and a few kinds have an
+ * old name there.
+ */
 function storedFolder({ custom, collection, type }: ResourceContext['kind']): string {
   const inherited = ['apiextensions.k8s.io', 'apiregistration.k8s.io'].includes(type.group);
   if (custom !== undefined || inherited) return collection;
@@ -220,8 +223,8 @@ function applyObject(context: ResourceContext, write: WriteRequest): WriteResult
 }
 
 /**
- * Returns whether an apply leaves an empty list or map in the metadata of a custom resource. A real server stores
- * it, and drops it in reads and conversions, so that each such apply is a change.
+ * Returns whether an apply leaves an empty list or map in the metadata of a custom resource. A real server stores the
+ * empty member but drops it in reads and conversions, so each such apply is a change.
  */
 function hasEmptyMetadata(
   { kind: { custom, isStorageVersion }, subresource }: WriteRequest,
@@ -254,9 +257,9 @@ function emptyMetadataOf(
 }
 
 /**
- * Returns whether decoding changes what an apply to a custom resource leaves outside of its own metadata: an object
- * within it loses empty members of its metadata, and its times get one form. A real server stores the undecoded form,
- * so that each such apply is a change and a new generation.
+ * Returns whether decoding changes the result of an apply to a custom resource, outside of its own metadata. Decoding
+ * an embedded object drops empty members of its metadata, and normalizes its times. A real server stores the undecoded
+ * form, so each such apply is a change and increases the generation.
  * @param decoded - the form that reads show of `merged`
  */
 function isChangedByDecoding(
@@ -303,7 +306,7 @@ export function handleDelete(context: ResourceContext): TransportResponse {
   return objectResponse(isAccepted ? 202 : 200, answered, view.encoding);
 }
 
-/** Warns a caller without a propagation policy about dependents that stay, if the kind does so. */
+/** Warns that dependents stay, for kinds with such a warning, if the caller chose no propagation policy. */
 function warnOfOrphans({ kind, warn }: ResourceContext, options: DeleteOptions): void {
   const { orphanWarning } = kind.rules;
   const { propagationPolicy, orphanDependents } = options;

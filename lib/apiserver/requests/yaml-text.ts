@@ -211,7 +211,10 @@ function numericEscape(character: string): string {
   return `\\${letter}${code.toString(16).toUpperCase().padStart(digits, '0')}`;
 }
 
-/** Returns a number as Go does: with an exponent from a million on, and below a ten-thousandth, unless it is whole. */
+/**
+ * Formats a number as Go does: whole numbers below 2⁶³ without an exponent, others with an exponent from a million on
+ * and below 0.0001.
+ */
 function numberText(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 2 ** 63) return String(BigInt(value));
   const [digits = '', power = ''] = value.toExponential().split('e');
@@ -316,7 +319,7 @@ export const goMerge: ScalarTag = {
 type MergeContext = NonNullable<Parameters<YAMLMap['toJSON']>[1]>;
 
 function mergeInto(context: MergeContext, map: object, value: unknown): void {
-  // With the context, the library counts the aliases, and refuses too many.
+  // The context lets the library count the aliases, and refuse a text with too many.
   const resolved = (node: unknown): unknown =>
     isAlias(node) ? node.resolve(context.doc, context) : node;
   const from = resolved(value);

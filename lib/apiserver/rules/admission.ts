@@ -84,7 +84,7 @@ export function validateReviewVersions(
 }
 
 function validateAnswers(webhook: Webhook, errors: FieldErrors): void {
-  // Go's zero values are null.
+  // The decoder sets a missing list to null, as Go does.
   const versions = (webhook.admissionReviewVersions as string[] | null) ?? [];
   const missing = `must specify one of ${reviewVersions.join(', ')}`;
   validateReviewVersions(versions, missing, errors.at('admissionReviewVersions'));

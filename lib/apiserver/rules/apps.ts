@@ -178,7 +178,7 @@ export const appsRules: Readonly<Record<string, KindRules>> = {
   'apps/v1/ControllerRevision': controllerRevision,
 };
 
-// Decoded objects always have `spec` and `template`: Go's zero values.
+// The decoder always creates the structs `spec` and `template`, as Go does.
 
 function defaultTemplate(template: Wire<V1PodTemplateSpec>): void {
   if (template.spec !== undefined) defaultPodSpec(template.spec);

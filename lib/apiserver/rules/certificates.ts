@@ -143,7 +143,10 @@ function validateParts(
   errors.invalidEach('', text, problems);
 }
 
-/** Keeps approvals and denials in place: a write of the status only fails if their number changes. */
+/**
+ * Restores the approvals and denials of `old`, because a write of the status cannot change them. If their number
+ * differs, they stay as sent, for the validation to decide.
+ */
 function keepDecisions(conditions: Condition[], old: readonly Condition[]): void {
   for (const type of ['Approved', 'Denied']) {
     const kept = old.filter((condition) => condition.type === type);

@@ -137,7 +137,7 @@ const secret = typedRules<Secret>({
   selectableFields: ({ type }) => ({ type: type ?? '' }),
 });
 
-/** Returns a warning if the first of a certificate and its key has no PEM block. */
+/** Returns a warning if the certificate has no PEM block, else if the key has none. */
 function pairWarnings(data: Readonly<Record<string, string>> = {}): readonly string[] {
   const hasBlock = (key: string): boolean =>
     /-----BEGIN [^-]+-----/.test(Buffer.from(data[key] ?? '', 'base64').toString());

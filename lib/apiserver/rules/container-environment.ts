@@ -180,7 +180,7 @@ const divided = [
   [/^(limits|requests)\.hugepages-/, 'hugepages', sizes],
 ] as const;
 
-/** Checks a reference to an amount of a container, which it must name outside of that container. */
+/** Checks a reference to an amount of a container. A reference outside of the container must name the container. */
 export function validateResourceField(
   { containerName = '', resource, divisor = '0' }: Wire<V1ResourceFieldSelector>,
   isOutside: boolean,

@@ -37,13 +37,13 @@ export function validateMounts(
   }
 }
 
-/** Checks a path below another. */
+/** Checks that a path is relative and does not lead upwards. */
 export function validateLocalPath(path: string, errors: FieldErrors): void {
   if (path.startsWith('/')) errors.invalid('', path, 'must be a relative path');
   validateNoBacksteps(path, errors);
 }
 
-/** Checks a path that must not lead upwards. */
+/** Checks that a path does not contain `..`. */
 export function validateNoBacksteps(path: string, errors: FieldErrors): void {
   if (path.split('/').includes('..')) errors.invalid('', path, "must not contain '..'");
 }
@@ -51,7 +51,10 @@ export function validateNoBacksteps(path: string, errors: FieldErrors): void {
 const propagations = ['Bidirectional', 'HostToContainer', 'None'];
 const recursions = ['Disabled', 'Enabled', 'IfPossible'];
 
-/** Checks whether mounts propagate, and are read-only as a whole. The real server's paths have no index here. */
+/**
+ * Checks the propagation of a mount, and whether it is read-only with all mounts in it. The paths of the real server's
+ * errors have no index here.
+ */
 function validatePropagation(
   { mountPropagation, recursiveReadOnly = 'Disabled', readOnly }: Wire<V1VolumeMount>,
   container: Container,

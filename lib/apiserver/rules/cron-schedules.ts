@@ -208,8 +208,8 @@ export function timeZoneProblems(name: string): readonly string[] {
 
 /** Returns whether a name is that of a time zone. Unlike JavaScript, Go compares upper and lower case. */
 function isTimeZone(name: string): boolean {
-  // JavaScript gives an alias such as `US/Pacific` another name, so its case cannot be compared. No alias has a
-  // part without a capital at its start, or four capitals together after a slash.
+  // JavaScript returns another name for an alias such as `US/Pacific`, so the case of an alias cannot be compared. Each
+  // part of an alias starts with a capital, and after a slash no alias has four capitals in a row.
   const [, ...places] = name.split('/');
   if (/(?:^|\/)[^A-Z]/.test(name) || places.some((place) => /[A-Z]{4}/.test(place))) return false;
   try {

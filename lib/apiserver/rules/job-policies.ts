@@ -63,7 +63,7 @@ function validateFailurePolicy(
   spec: JobSpec,
   errors: FieldErrors,
 ): void {
-  // Go's zero value is null.
+  // The decoder sets a missing list to null, as Go does.
   const given = (rules as typeof rules | null) ?? [];
   if (given.length > rulesLimit) errors.tooMany('rules', given.length, rulesLimit);
   errors.each('rules', given, (rule, errors) => {
@@ -112,7 +112,7 @@ function validateExitCodes(
     errors.invalid('containerName', containerName, why);
   }
   const path = 'values';
-  // Go's zero value is null.
+  // The decoder sets a missing list to null, as Go does.
   const codes = (values as typeof values | null) ?? [];
   const shown = hadEmptyMember(requirement, 'values') ? [] : values;
   if (codes.length === 0) errors.invalid(path, shown, 'at least one value is required');
@@ -146,7 +146,7 @@ function validateConditions(
 
 function validateSuccessPolicy(spec: JobSpec, errors: FieldErrors): void {
   const { successPolicy, completions = 0 } = spec;
-  // Go's zero value is null.
+  // The decoder sets a missing list to null, as Go does.
   const rules = (successPolicy?.rules as Wire<V1SuccessPolicyRule>[] | null | undefined) ?? [];
   if (rules.length === 0) {
     errors.required('', 'at least one rules must be specified when the successPolicy is specified');

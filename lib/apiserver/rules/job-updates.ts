@@ -53,7 +53,7 @@ function immutableParts(spec: PodSpec | undefined): unknown {
   return {
     ...withoutMembers(spec, 'nodeSelector', 'tolerations', 'schedulingGates'),
     affinity: withoutMembers(spec.affinity ?? {}, 'nodeAffinity'),
-    // Go's zero value is null.
+    // The decoder sets a missing list to null, as Go does.
     containers: ((spec.containers as PodSpec['containers'] | null) ?? []).map(withoutResources),
     initContainers: (spec.initContainers ?? []).map(withoutResources),
   };

@@ -104,7 +104,7 @@ function validateOrder(item: Item, errors: FieldErrors): void {
   }
 }
 
-/** Checks the largest ratios of limit and request: at least 1, and no larger than that of the bounds. */
+/** Checks the ratios of `maxLimitRequestRatio`: each is at least 1, and at most `max` divided by `min`. */
 function validateRatios({ min, max, maxLimitRequestRatio = {} }: Item, errors: FieldErrors): void {
   for (const [name, ratio] of Object.entries(maxLimitRequestRatio)) {
     const path = `maxLimitRequestRatio[${name}]`;

@@ -71,7 +71,10 @@ const common: ReadonlySet<string> = new Set([
   'volumeMode',
 ]);
 
-/** Returns the source of a volume, without a secret for its expansion that `old` lacks: it may be added. */
+/**
+ * Returns the source of a volume for the check that it did not change. The CSI secret for expansion is left out if
+ * `old` has none, because an update may add it.
+ */
 function sourceOf(spec: VolumeSpec, old: VolumeSpec): unknown {
   const source = withoutMembers(spec, ...common);
   const { csi } = spec;

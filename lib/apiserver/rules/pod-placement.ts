@@ -49,7 +49,7 @@ export function validateNodeSelector(
   { nodeSelectorTerms }: Wire<V1NodeSelector>,
   errors: FieldErrors,
 ): void {
-  // Go's zero value is null.
+  // The decoder sets a missing list to null, as Go does.
   const terms = (nodeSelectorTerms as typeof nodeSelectorTerms | null) ?? [];
   const path = 'nodeSelectorTerms';
   if (terms.length === 0) errors.required(path, 'must have at least one node selector term');

@@ -25,7 +25,7 @@ const lists = ['containers', 'initContainers'] as const;
 /** The annotation of the mirror of a static pod. */
 export const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
-/** Returns the containers of a list. Go's zero value is null. */
+/** Returns the containers of a list. The decoder sets a missing list to null, as Go does. */
 function listOf(spec: PodSpec | undefined, list: List): readonly Container[] {
   return (spec?.[list] as readonly Container[] | null | undefined) ?? [];
 }

@@ -12,7 +12,7 @@ type List = 'requests' | 'limits';
 
 const qosResources = ['cpu', 'memory'];
 
-/** Returns the regular containers of a pod. Go's zero value is null. */
+/** Returns the regular containers of a pod. The decoder sets a missing list to null, as Go does. */
 function regularContainers({
   containers,
 }: {
@@ -101,7 +101,7 @@ export function podRequests(spec: PodSpec): Amounts {
   return sumOf([podAmounts(spec, 'requests'), spec.overhead ?? {}]);
 }
 
-/** Returns the limits of a pod with its overhead, which does not limit what has no limit. */
+/** Returns the limits of a pod. The overhead is added only to resources that have a limit. */
 export function podLimits(spec: PodSpec): Amounts {
   const limits = podAmounts(spec, 'limits');
   const overhead = Object.entries(spec.overhead ?? {}).filter(
@@ -133,7 +133,7 @@ export function defaultPodResources(spec: PodSpec): void {
   if (Object.keys(requests).length > 0) resources.requests = requests;
 }
 
-/** Returns the limits of a pod with those of the huge pages of its containers. */
+/** Returns the limits of a pod. A huge page without a request of the pod gets the limit of its containers. */
 function limitsWithPages(
   spec: PodSpec,
   { limits, requests }: Wire<V1ResourceRequirements>,

@@ -264,7 +264,7 @@ const lists = ['initContainers', 'containers', 'ephemeralContainers'] as const;
 /** Returns the containers of a pod, each with its path in the spec. */
 function placedContainers(spec: PodSpec): readonly (readonly [Container, string])[] {
   return lists.flatMap((list) => {
-    // A decoded spec may have null containers, Go's zero value.
+    // The decoder sets a missing list to null, as Go does.
     const containers = (spec[list] as readonly Container[] | null | undefined) ?? [];
     return containers.map((container, index) => [container, `${list}[${index}]`] as const);
   });

@@ -26,7 +26,7 @@ const updatable =
 export function validatePodUpdate({ spec }: Pod, { spec: old }: Pod, errors: FieldErrors): void {
   if (spec === undefined || old === undefined) return;
   const isSameLength = (list: 'containers' | 'initContainers'): boolean => {
-    // Go's zero value is null.
+    // The decoder sets a missing list to null, as Go does.
     const length = (spec[list] as readonly unknown[] | null | undefined)?.length ?? 0;
     if (length === (old[list] ?? []).length) return true;
     errors.forbidden(`spec.${list}`, 'pod updates may not add or remove containers');

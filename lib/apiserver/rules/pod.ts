@@ -222,7 +222,7 @@ export const podRules: KindRules = typedRules<Pod>({
   prepareForCreate: ({ metadata, spec }, server) => {
     dropDisabledPodFields(spec);
     if (spec === undefined) return;
-    // After mutating webhooks, which add such volumes.
+    // Mutating webhooks add volumes with projected tokens, so this follows them.
     defaultTokenAccount(spec);
     if (server.requireServiceAccounts) requireAccount({ metadata, spec }, server);
   },

@@ -85,7 +85,10 @@ function quotaProblem(
   return `exceeded quota: ${name}, requested: ${shown(delta)}, used: ${shown(used)}, limited: ${shown(hard)}`;
 }
 
-/** Returns what a use adds to an old one. An exceeded quota still accepts an object that uses as much or less. */
+/**
+ * Returns by how much a use exceeds the old one. An exceeded quota still accepts an object that uses no more than
+ * before.
+ */
 function increaseOf(usage: Usage, old: Usage = {}): Usage {
   const increases = Object.entries(usage).map(
     ([name, amount]) => [name, subtractQuantities(amount, old[name] ?? 0)] as const,

@@ -56,7 +56,7 @@ export function fillFamilies(
   if ((spec.ipFamilies ?? []).length === 0) spec.ipFamilies = ['IPv4'];
 }
 
-/** Returns whether an update keeps a preference for two families: its addresses stay as they are. */
+/** Returns whether an update keeps its preference for two families. The addresses then stay as they are. */
 function isSamePreference(spec: ServiceSpec, old: ServiceSpec | undefined): boolean {
   const preferred = 'PreferDualStack';
   return (
@@ -68,7 +68,7 @@ function isSamePreference(spec: ServiceSpec, old: ServiceSpec | undefined): bool
   );
 }
 
-/** Drops the second family of an update to one family; no other update may drop it. */
+/** Drops the second family if an update asks for one family. An update with another policy must not drop it. */
 function releaseFamilies(spec: ServiceSpec, old: ServiceSpec, errors: FieldErrors): void {
   const { ipFamilies = [], ipFamilyPolicy } = spec;
   const before = old.ipFamilies ?? [];

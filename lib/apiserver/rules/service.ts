@@ -65,7 +65,7 @@ export const serviceRules: KindRules = typedRules<Service>({
 
 const readServices = new WeakMap<UnstructuredObject, UnstructuredObject>();
 
-/** Returns a Service without the field that an ExternalName keeps for its next type. */
+/** Returns an ExternalName Service without `internalTrafficPolicy`. The field stays stored in case the type changes. */
 function withoutHidden(object: UnstructuredObject & Service): UnstructuredObject {
   const { spec } = object;
   if (spec?.type !== 'ExternalName' || spec.internalTrafficPolicy === undefined) return object;

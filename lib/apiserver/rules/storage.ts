@@ -78,7 +78,7 @@ function validateClaimUpdate(claim: Claim, old: Claim, errors: FieldErrors): voi
   errors.immutable('volumeMode', spec.volumeMode, before.volumeMode);
 }
 
-/** Returns resources with any storage, if requests are set. */
+/** Returns the resources of a claim without the requested storage, to compare the rest. */
 function withoutStorage(resources: ClaimSpec['resources']): unknown {
   const { requests } = resources ?? {};
   return requests === undefined

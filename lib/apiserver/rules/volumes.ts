@@ -206,7 +206,7 @@ function validateProjected(
 ): void {
   validateMode(defaultMode, errors.at('defaultMode'));
   const paths = new Set<string>();
-  // Go's zero value is null.
+  // The decoder sets a missing list to null, as Go does.
   for (const [index, source] of (sources ?? []).entries()) {
     const at = `sources[${index}]`;
     const [first, ...extra] = Object.keys(source);

@@ -66,7 +66,7 @@ function addBackOwned(pruning: Pruning, lastVersion: string, context: PruneConte
     byVersion.set(apiVersion, (byVersion.get(apiVersion) ?? FieldSet.empty).union(set));
   }
   let { merged, pruned } = pruning;
-  // Start with the version of the last apply, so that no field is lost that the conversion needs.
+  // Start with the version of the last apply: conversions to other versions may need the fields that it restores.
   for (const [apiVersion, set] of byVersion) {
     const converted = (which: string, value: unknown): VersionedValue | undefined =>
       converting(`failed to convert ${which} object at version ${apiVersion}`, () =>

@@ -79,8 +79,8 @@ export function createObject(core: ServerCore, creation: Creation): WriteResult 
   });
   checkLimitRanges(ruling.collection, object, core.view);
   checkQuotas(ruling.collection, object, core.view);
-  // Drop nulls where the schema leaves the type open: the real server stores them, and drops them in reads and
-  // conversions.
+  // The real server stores nulls where the schema leaves the type open, and drops them in reads and conversions. This
+  // server drops them at once.
   const hasNulls = ruling.custom?.dropNulls(object) === true && ruling.isStorageVersion;
   return store(core, object, {
     request,
@@ -221,8 +221,8 @@ function store(
   const ruling = rulingKind(core, kind);
   const isIncomplete =
     ruling.rules.completeNew?.(object) === true || storesEmpty || hasNullBytes(object);
-  // The empty version keeps the place among the members, and the commit fills it in. A custom resource has no
-  // version yet when a webhook converts it.
+  // The empty version reserves its place among the members, and the commit fills it in. A webhook must not see it in a
+  // custom resource.
   if (!dryRun && ruling.custom === undefined) object.metadata.resourceVersion = '';
   const ordered = ruling.inOrder(object);
   const stored = ruling.isStorageVersion ? ordered : kind.toStorage(ordered);
@@ -236,8 +236,8 @@ function store(
 }
 
 /**
- * A dry run does not reach the storage, which refuses a version in a POST, and replaces it in a PUT. A version that is
- * not a number is ignored.
+ * Removes the version of a new object. The real server's storage refuses a version in a POST, and ignores one that is
+ * not a number. A dry run does not reach the storage.
  */
 function dropVersion({ name }: WriteRequest, metadata: ObjectMeta): void {
   const { resourceVersion = '0' } = metadata;

@@ -67,7 +67,7 @@ export function applyFields(
   }
 }
 
-/** Returns whether an apply has left all fields of `live` but its managers, with the annotation of `kubectl`. */
+/** Returns whether an apply changed nothing but the managers and the annotation of `kubectl`. */
 export function isSameButManagers(merged: UnstructuredObject, live: UnstructuredObject): boolean {
   const [next, old] = [merged.metadata, live.metadata];
   return (
@@ -77,7 +77,10 @@ export function isSameButManagers(merged: UnstructuredObject, live: Unstructured
   );
 }
 
-/** Returns whether an apply has left the annotations. Empty ones differ from missing ones, which null stands for. */
+/**
+ * Returns whether an apply kept the annotations, except that of `kubectl`. Null counts as missing, but an empty map
+ * does not.
+ */
 function haveSameAnnotations(merged: ObjectMeta, live: ObjectMeta): boolean {
   const [next, old] = [annotationsOf(merged), annotationsOf(live)];
   if (next === undefined || old === undefined) return next === old;
@@ -88,7 +91,7 @@ function annotationsOf({ annotations }: ObjectMeta): ObjectMeta['annotations'] {
   return annotations ?? undefined;
 }
 
-/** `kubectl` updates it beside the fields that it applies. */
+/** `kubectl` writes this annotation with each apply. */
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** Returns whether two objects share all members but some. */
@@ -123,7 +126,7 @@ function resetFieldsOf(kind: ServedKind, subresource: string | undefined): Field
   const filter = resetsOf(kind, subresource);
   if (kind.custom === undefined || filter === undefined || subresource === 'status') return filter;
   const own = apiVersionOf(kind.type);
-  // Other versions of a custom resource show what changes in its status.
+  // The filter names fields of one version. As on the real server, it does not apply to fields of other versions.
   return (set, apiVersion) => (apiVersion === own ? filter(set, apiVersion) : set);
 }
 

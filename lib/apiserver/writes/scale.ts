@@ -213,7 +213,7 @@ function withoutTime(entry: ManagedFieldsEntry): ManagedFieldsEntry {
 
 function checkReplicas({ kind, name }: WriteRequest, replicas: number): void {
   if (kind.custom !== undefined) {
-    // The validation of the whole object refuses other invalid values.
+    // The validation of the whole object refuses every other invalid number.
     if (replicas !== noReplicas) return;
     throw badRequest(`the spec replicas field ${pathText(kind)} cannot be empty`);
   }
@@ -244,7 +244,7 @@ function parentHooks(kind: ServedKind, hooks: WriteHooks): WriteHooks {
   };
 }
 
-/** @param tracked - the new Scale, with its field owners: hooks run later, and own no fields */
+/** @param tracked - the new Scale with its field owners; hooks run later and own no fields */
 function storeScale(
   core: ServerCore,
   write: ScaleWrite,

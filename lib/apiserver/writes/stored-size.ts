@@ -14,7 +14,7 @@ const overhead = 150;
 /** An object of fewer bytes is far from the limits, even with its managed fields. */
 const smallObject = 512 * 1024;
 
-/** The sizes of stored objects: measured, or for small ones at most this. */
+/** The sizes of stored objects. The size of a small object is an upper bound, not measured. */
 const sizes = new WeakMap<UnstructuredObject, number>();
 
 interface SizedWrite {
@@ -35,8 +35,8 @@ export function fitting(
   object: UnstructuredObject,
   { bytes = 0, live, applies }: SizedWrite,
 ): UnstructuredObject {
-  // Few objects are large, and measuring all of them would cost every write. An object grows by the body at most, except
-  // by a webhook or by copies of a JSON Patch.
+  // Measuring each object would slow down every write, and few objects are large. An update adds at most the length of
+  // its body, unless a webhook or a copy in a JSON Patch adds more.
   const most = bytes + (live === undefined ? 0 : (sizes.get(live) ?? 0));
   if (most < smallObject) {
     sizes.set(object, most);

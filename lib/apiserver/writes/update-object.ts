@@ -87,8 +87,8 @@ export function updateObject(core: ServerCore, update: Update): WriteResult {
     object: kind === ruling ? prepared : kind.fromStorage(prepared),
     old: live,
   });
-  // Drop nulls where the schema leaves the type open: the real server stores them, and drops them in reads and
-  // conversions.
+  // The real server stores nulls where the schema leaves the type open, and drops them in reads and conversions. This
+  // server drops them at once.
   const hasNulls = ruling.custom?.dropNulls(prepared) === true && ruling.isStorageVersion;
   const storesEmpty = update.storesEmpty === true || hasNulls;
   const settled = keepManagedFieldsTimes(old, prepared);

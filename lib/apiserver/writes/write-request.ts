@@ -273,7 +273,7 @@ export function asStored(kind: ServedKind, object: UnstructuredObject): Unstruct
   const isJson = kind.custom !== undefined || kind.type.group === 'apiextensions.k8s.io';
   if (isJson || !hasEmptyList({ ...object, metadata: undefined })) return object;
   const stored = kind.decode(object, true).object;
-  // A Job may share the labels of its template, which get further labels.
+  // The labels of a Job and of its template may be the same map, which gets further labels later. Keep it shared.
   const labels = templateLabels(object);
   if (labels !== undefined && labels === object.metadata.labels) {
     Object.assign(stored.metadata, { labels: templateLabels(stored) });
