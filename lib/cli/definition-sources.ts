@@ -9,7 +9,7 @@ import { objectsOfText, resourcesAt } from './object-files.js';
 import { clusterClient } from './options.js';
 import type { ClusterOptions } from './options.js';
 
-/** Only the definitions count, whatever else a bundle has. */
+/** The other objects of a bundle are ignored, so they may lack a name. */
 const inBundle = { mayLackNames: true };
 
 /**

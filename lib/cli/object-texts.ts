@@ -38,8 +38,8 @@ export const yamlSettings: CreateNodeOptions & SchemaOptions & ToStringOptions &
   indentSeq: false,
   // Quotes the words that older parsers read as booleans.
   version: '1.1',
-  // The library writes a member named `<<` without quotes where it knows merge keys, which parsers
-  // then merge. Among the tags of `compat`, the merge key makes it quote the name.
+  // Parsers merge a member named `<<` unless the name is quoted. The library quotes the name if `compat` has the tag of
+  // merge keys and `customTags` does not.
   merge: false,
   customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== mergeTag),
   compat: [...coreTags, 'merge'],

@@ -82,9 +82,9 @@ export function configMapHash(configMap: ConfigurationData): string {
 }
 
 /**
- * Returns the hash of a Secret's data, keyed with a salt, so that equal Secrets get different hashes. The builder's salt
- * is the UID of the owner with the Secret's name. It survives a deletion of the Secret. A reader of pods, and so of the
- * hash, can't test guesses of a weak secret without the salt; readers of workloads know the UID.
+ * Returns the hash of a Secret's data, keyed with a salt, so that equal Secrets get different hashes. The builder's
+ * salt is the UID of the owner with the Secret's name. That salt stays the same if the Secret is deleted. Without the
+ * salt, a reader of pods, and so of the hash, can't test guesses of a weak secret. Readers of workloads know the UID.
  */
 export function secretHash(secret: ConfigurationData, salt: string): string {
   return createHmac('sha256', salt)

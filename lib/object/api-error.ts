@@ -101,9 +101,9 @@ const denial =
   /(admission webhook "[^"]*"|ValidatingAdmissionPolicy '[^']*'( with binding '[^']*')?) (denied (the )?request|does not support dry run)/;
 
 /**
- * Matches a refusal by an admission plugin that no permission would change. A refusal that a permission would
- * change begins like that of an authorizer, or concerns the deletion of an object with owners, the finalizers of an
- * owner, an aggregated role, or the constraints of OpenShift that a pod may use.
+ * Matches the refusals of admission plugins that no further permission would avoid. It does not match refusals about
+ * permissions: those of an authorizer, and those about owner references, aggregated roles, or constraints of OpenShift
+ * that a pod may use.
  */
 const byPlugin =
   / is forbidden: (?!user |cannot set (an ownerRef|blockOwnerDeletion) |must have cluster-admin |unable to validate against any security context constraint)/i;

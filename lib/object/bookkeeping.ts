@@ -5,7 +5,7 @@ const always: ReadonlySet<string> = new Set([
   ...['leases', 'events'],
 ]);
 
-/** Resources that a manager only reads. */
+/** Resources that a manager reads for itself, but never writes. */
 const looked: ReadonlySet<string> = new Set(['customresourcedefinitions']);
 const reading: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'event']);
 

@@ -11,7 +11,7 @@ export function deepFreeze<T>(value: T): T {
   // A `for` loop, because `Object.values` would allocate for each of the many small objects of a cache.
   if (Array.isArray(value)) for (const item of value as unknown[]) deepFreeze(item);
   else {
-    // A list that was never read is frozen when it is created.
+    // Skip a lazy list: reading it would create it, and the list is frozen when it is created.
     const held = heldBy(value)?.name;
     for (const name in value) if (name !== held) deepFreeze(value[name]);
   }

@@ -222,7 +222,7 @@ export function elementJson(value: unknown): string {
   if (typeof value === 'string' && needsNoEscapes.test(value)) return `"${value}"`;
   const text = JSON.stringify(value);
   if (typeof value !== 'string') return text;
-  // Matches whole escape sequences: in `\\b`, an escaped backslash and a letter, nothing is to be replaced.
+  // Matches whole escape sequences: `\\b` is an escaped backslash and the letter b, and must stay.
   return htmlSafeJson(text).replaceAll(/\\./g, (sequence) => escapes.get(sequence) ?? sequence);
 }
 

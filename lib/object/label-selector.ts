@@ -108,7 +108,7 @@ function isRequirements(
 function shapeProblem(selector: LabelSelector): string | undefined {
   if (!isJsonObject(selector)) return 'want a string or an object';
   const { matchLabels, matchExpressions, ...others } = selector;
-  // Without this, the labels themselves in place of `matchLabels` would select every object.
+  // Refuses labels in place of a selector: without `matchLabels` around them, they would select every object.
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) {
     return `unknown field ${unknown}; put labels into matchLabels or matchExpressions`;

@@ -52,8 +52,8 @@ export function isControlledBy(object: KubernetesObject, owner: KubernetesObject
 }
 
 /**
- * Returns an owner reference to `owner`, by default for garbage collection only: `owns` of a controller watches objects
- * with a controller, as `setControllerReference` sets it.
+ * Returns an owner reference to `owner`. By default, it serves garbage collection only. For `owns`, an object needs its
+ * owner as its controller: use `setControllerReference`.
  * @throws OperatorError `InvalidOwner`: it has no name or UID, so it is not a live object.
  */
 export function ownerReferenceTo(

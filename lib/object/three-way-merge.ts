@@ -16,7 +16,7 @@ export interface ThreeWayMerge<T extends object = object> {
   /** The values to set. */
   readonly desired: object;
   readonly current: T;
-  /** The schema of all three; undefined: lists are replaced whole. */
+  /** The schema of the objects. @defaultValue undefined: lists are replaced whole */
   readonly schema: Schema | undefined;
   /**
    * Whether entries that others added to the list at `path` are removed. @defaultValue they stay, if entries
@@ -157,8 +157,8 @@ function inOrder({ existing, ours, others }: OrderedEntries): readonly unknown[]
   return [...behind(), ...[...ours].flatMap(([element, item]) => [item, ...behind(element)])];
 }
 
-// Replacing the list would always differ by the defaults in its entries. Lists of different lengths have no
-// matching entries.
+// Merges entries by their index if both lists have the same length. Otherwise `desired` replaces the list. Replacing
+// lists of the same length would always differ by the defaults that the server adds to the entries.
 function mergedByPlace(
   desired: readonly unknown[],
   current: readonly unknown[],
@@ -249,8 +249,9 @@ type ListIdentity =
   | { readonly type: 'places' };
 
 /**
- * Returns the identity of the entries of a list with `schema`: the keys of server-side apply, else the merge
- * key of a strategic merge. The former are more precise: two ports with one number differ in their protocol.
+ * Returns the identity of the entries of a list with `schema`: the keys of server-side apply, else the merge key of a
+ * strategic merge. The keys of server-side apply are more precise: they distinguish two ports with one number by their
+ * protocol.
  */
 function listIdentity(schema: Schema | undefined): ListIdentity {
   const type = schema?.['x-kubernetes-list-type'];

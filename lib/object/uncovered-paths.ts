@@ -169,13 +169,14 @@ function nameOf(item: unknown, index: number, siblings: readonly PathElement[]):
   return keyElement(Object.fromEntries(keys.filter(([, value]) => value !== undefined)));
 }
 
-// An empty list has no owner, nor does a struct with only empty lists.
+// Returns true for a value that has no owner in `managedFields`: an empty list, or a struct that holds only such
+// values.
 function isNothing(value: unknown): boolean {
   if (value === undefined) return true;
   if (Array.isArray(value)) return value.length === 0;
   if (!isJsonObject(value)) return false;
   let isStruct = false;
-  // Ends at the first member that is something, without a list of all members.
+  // A `for...in` loop, because it ends at the first member with an owner and creates no list of members.
   for (const name in value) {
     if (!isNothing(value[name])) return false;
     isStruct = true;

@@ -163,7 +163,7 @@ function valueOf(document: Document.Parsed, file: string, maxAliasCount: number)
   try {
     return document.toJS({ maxAliasCount });
   } catch (error) {
-    // The parser does not check aliases and merge keys before.
+    // Only this conversion checks aliases and merge keys; the parser does not.
     const cause = asError(error);
     const isAlias = cause instanceof ReferenceError && maxAliasCount === 0;
     const problem = isAlias ? 'aliases are not accepted; repeat the value' : cause.message;
@@ -203,7 +203,7 @@ export function checkYamlDepth(text: string, what: string): string {
   const parser = new Parser();
   const open: OpenToken[] = [];
   for (const token of new Lexer().lex(text)) {
-    // The parser works as its documents are read.
+    // The parser works only while a caller reads its documents.
     const documents = parser.next(token);
     while (documents.next().done !== true) continue;
     if (depthOf(parser.stack, open) > maxDepth) throw tooDeep(what);
@@ -220,7 +220,7 @@ interface OpenToken {
 /** Returns the number of open collections. Counts from the last token of `open` that is still on the stack. */
 function depthOf(stack: readonly CST.Token[], open: OpenToken[]): number {
   while (open.length > 0 && open.at(-1)?.token !== stack[open.length - 1]) open.pop();
-  // The last token may have got a pair.
+  // Count the last token again: the parser may have added a pair to it.
   open.pop();
   let depth = open.at(-1)?.depth ?? 0;
   for (let at = open.length; at < stack.length; at++) {

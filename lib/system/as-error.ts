@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** Rejected promises that nothing awaits, and that a plan reports: no reason to end the process. */
+/** Rejected promises that a plan already reports. Nothing awaits them, and they must not end the process. */
 export const reportedRejections = new WeakSet<Promise<unknown>>();
 
 /** Returns the thrown value as an `Error`; a value that is not an error becomes the message. */

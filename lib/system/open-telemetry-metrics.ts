@@ -45,7 +45,7 @@ interface Sample {
   value: number;
 }
 
-/** A gauge that keeps its samples, since OpenTelemetry asks for them when it collects. */
+/** Creates a gauge that keeps its samples, because OpenTelemetry reads them when it collects. */
 function meterGauge(meter: Meter, { name, help }: MetricOptions): Gauge {
   const samples = new Map<string, Sample>();
   const updates = new Set<() => void>();

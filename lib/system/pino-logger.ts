@@ -52,8 +52,8 @@ function adapt(inner: Pino): Logger {
 }
 
 /**
- * The stacks in a log line. `own`: stacks that show where the operator's code failed. An `OperatorError`
- * caused by another error explains itself by its message.
+ * The stacks in a log line. `own`: stacks that show where the operator's code failed. An `OperatorError` with a cause
+ * needs no stack, because its message explains the failure.
  */
 export type LoggedStacks = 'all' | 'own' | 'none';
 

@@ -72,7 +72,7 @@ export class ResponseReader
       controller.abort(abortReason(this.#over.error));
       return;
     }
-    // Before the check, which may abort the request.
+    // `beforeSend` may abort the request, which needs the controller.
     this.#controller = controller;
     this.#request.beforeSend?.();
   }
@@ -82,7 +82,7 @@ export class ResponseReader
     status: number,
     headers: Parameters<typeof joinHeaders>[0],
   ): void {
-    // Before the response there may be hints, such as 103.
+    // Informational responses, such as 103, may precede the response.
     if (status < 200) return;
     this.#sender?.resolve({ status, headers: joinHeaders(headers), body: this });
     this.#sender = undefined;
@@ -128,7 +128,7 @@ export class ResponseReader
     }
     if (this.#over !== undefined) return this.#end();
     const next = new Promise<Chunk>((resolve, reject) => (this.#reader = { resolve, reject }));
-    // May deliver the next chunk before it returns.
+    // `resume` may deliver the next chunk before it returns.
     if (this.#controller?.paused === true) this.#controller.resume();
     return next;
   }

@@ -30,7 +30,7 @@ export class SpamFilter {
 
   /**
    * Takes a token of `key`.
-   * @returns false if no token is left: the event must not get an Event of its own
+   * @returns false if no token is left: the caller must not write a separate Event for this event
    */
   allow(key: string, nowMs: number): boolean {
     const { burst } = this.#options;
@@ -52,7 +52,7 @@ export class SpamFilter {
     return Math.min(burst, tokens + (nowMs - atMs) / refillMs);
   }
 
-  /** Drops the oldest objects whose buckets are full: without a bucket, they have as many tokens. */
+  /** Drops the oldest full buckets. An object without a bucket has as many tokens as one with a full bucket. */
   #dropFull(nowMs: number): void {
     for (const [key, bucket] of this.#buckets.entries()) {
       if (this.#tokensOf(bucket, nowMs) < this.#options.burst) return;

@@ -73,7 +73,7 @@ export class StreamConnection implements OneRequest, Dispatcher.DispatchControll
       return;
     }
     try {
-      // May abort the request.
+      // `onRequestStart` may abort the request.
       this.#handler?.onRequestStart?.(this, undefined);
       if (socket.destroyed) return;
       this.#request = request({

@@ -85,7 +85,7 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** The end of a request, before anyone has read its signal. */
+/** Whether a request has ended, and its signal, which is created only when it is read. */
 export interface RequestEnding {
   /** Whether the signal is aborted, or would be. */
   readonly isOver: boolean;

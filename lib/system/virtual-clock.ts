@@ -30,7 +30,7 @@ export class VirtualClock implements Clock {
   }
 
   setTimer(callback: () => void, delayMs: number): Timer {
-    // NaN counts as 0: no time of the clock would reach it.
+    // NaN counts as 0, because the clock would never reach the time NaN.
     const dueMs = this.#nowMs + (delayMs > 0 ? delayMs : 0);
     const timer = { dueMs, callback };
     this.#pending.add(timer);

@@ -132,7 +132,8 @@ const verbs: readonly string[] = [
 ];
 
 /**
- * Refuses what no request can match, since a budget of 0, or a negated one, would hold whatever the operator does.
+ * Refuses a filter that no request can match: a budget of 0, or a negated budget, would then hold whatever the operator
+ * does.
  * @throws TypeError
  */
 function checkBudget({ what, filter, count }: Budget): void {

@@ -14,9 +14,9 @@ export interface RoundTripOptions {
   /** Objects of each round trip, at least 1. @defaultValue 200 */
   readonly count?: number | undefined;
   /**
-   * Returns a random object with changes: to satisfy CEL rules that random values rarely satisfy, or without
-   * fields that another version may lose. Called again for objects that lack a field or are shrunk: one that it would
-   * change is not converted.
+   * Returns a random object with changes: to satisfy CEL rules that random values rarely satisfy, or without fields
+   * that another version may lose. It is called again for each object without one of its fields, and for each smaller
+   * object: an object that it would change is not converted.
    * @defaultValue no changes
    */
   readonly adjust?:

@@ -148,7 +148,7 @@ export function upgradeCheckCommand(context: CommandContext): Command {
     .action((options: UpgradeCheckOptions) => upgradeCheck(options, context));
 }
 
-/** A directory within a project would stand for this project, so that the check might compare it with itself. */
+/** A directory within a project would count as that project: the check might compare the project with itself. */
 async function refuseWithin(folder: string, option: 'from' | 'to'): Promise<void> {
   const { findProject } = await import('../load-operator.js');
   const root = await findProject(folder);

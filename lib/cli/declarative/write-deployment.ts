@@ -116,7 +116,7 @@ async function definitions(
   return definitionsAt(crds, context, cluster ? { kubeconfig, context: named } : undefined);
 }
 
-/** Returns an operator that needs the access, and never runs. */
+/** Returns an operator that never runs: its declared access becomes the roles. */
 function definitionOf(
   name: string,
   access: Awaited<ReturnType<typeof operatorAccess>>,

@@ -79,7 +79,7 @@ function aliasesIn(
   names: Names,
   name: 'singular' | 'shortNames' | 'categories',
 ): readonly string[] {
-  // The server fills in the kind as the singular.
+  // The server sets a missing singular to the kind in lower case.
   return name === 'singular' ? [names.singular ?? names.kind.toLowerCase()] : (names[name] ?? []);
 }
 
@@ -112,7 +112,7 @@ function versionChanges(
   return changes;
 }
 
-/** Compares the stored versions: without a webhook, fields that the new one lacks are dropped. */
+/** Compares the stored versions: without a webhook, the server drops fields that the new stored version lacks. */
 function storageChanges(
   old: CustomResourceDefinition,
   crd: CustomResourceDefinition,

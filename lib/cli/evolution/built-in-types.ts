@@ -1,12 +1,12 @@
 import { builtInDefinitions } from '../../crd/internal.js';
 import type { Schema } from '../../object/index.js';
 
-/** The fields of the built-in types with each field, such as all types with `containers`. */
+/** By the name of a field: the built-in types with that field, each as the set of its field names. */
 let typesByField: ReadonlyMap<string, readonly ReadonlySet<string>[]> | undefined;
 
 /**
- * Whether a schema is that of a built-in type, such as a PodSpec, maybe of another Kubernetes version: its
- * fields are not those of the definition's author.
+ * Whether a schema is a copy of a built-in type, such as a PodSpec, possibly of another Kubernetes version. The author
+ * of the definition did not choose its fields.
  */
 export function isBuiltInType({ properties }: Schema): boolean {
   const fields = Object.keys(properties ?? {});

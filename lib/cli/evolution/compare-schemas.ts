@@ -234,7 +234,7 @@ function fieldChanges(before: Schema, after: Schema, path: string): readonly Sch
   const changes: SchemaChange[] = [];
   const [old, fields] = [before.properties ?? {}, new Map(Object.entries(after.properties ?? {}))];
   const at = (name: string): string => (path === '' ? name : `${path}.${name}`);
-  // Every object has them, whether the schema names them or not.
+  // Every object has these fields, even if the schema does not name them.
   const isStandard = (name: string): boolean =>
     path === '' && ['apiVersion', 'kind', 'metadata'].includes(name);
   for (const [name, schema] of Object.entries(old)) {

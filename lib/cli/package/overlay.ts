@@ -311,7 +311,7 @@ async function kustomize(
   const text = await new Promise<string>((resolve, reject) => {
     const options = { maxBuffer: 256_000_000, signal };
     execFile('kubectl', ['kustomize', folder], options, (error, stdout, stderr) => {
-      // A terminal stops kubectl, too, which then may fail by itself.
+      // Ctrl-C in a terminal also stops kubectl, which may then fail before this process aborts it.
       if (signal?.aborted === true)
         reject(new OperatorError('Aborted', 'stopped: nothing was written'));
       else if (error === null) resolve(stdout);

@@ -132,7 +132,7 @@ async function runBeside(stage: Stage): Promise<void> {
     await begun;
   }
   if (failure !== undefined) throw failure as Error;
-  // Only now: the operator writes its last Events when it stops.
+  // Print this after the operator has stopped: it writes its last Events when it stops.
   if (settled !== undefined) lines.say(`\nsettled: ${settled || 'there was nothing to apply'}`);
 }
 

@@ -213,7 +213,7 @@ export async function webhookFiles(scaffold: WebhookScaffold): Promise<readonly 
   const templates: Templates = {
     init: textsOf(await initFiles(project)),
     bare: await filled({}),
-    // One by one: the additions of one webhook may exist without the other's.
+    // Render each webhook alone, because a file may already have the additions of another webhook.
     single: await Promise.all(
       webhookWords.filter((word) => wanted[word]).map((word) => filled({ [word]: true })),
     ),

@@ -317,8 +317,8 @@ interface Merged {
 }
 
 /**
- * With `leave`, which removes a kind, git would take generated lines in another order than in `base` for lines of
- * the user. So the lines are removed one by one where possible.
+ * Merges a file. With `leave`, the command removes a kind: the lines of the kind are removed one by one where possible,
+ * because git would mistake generated lines in another order than in `base` for the user's lines.
  */
 async function mergedSides(texts: Texts, onConflict: Merge['onConflict']): Promise<Merged> {
   const [ours, base, theirs] = texts;

@@ -19,7 +19,7 @@ import { openProject, projectFileName } from './project-file.js';
 import type { Project, ProjectResource } from './project-file.js';
 import type { ScaffoldOptions } from './scaffold-command.js';
 
-/** The template version of a project's file. */
+/** The record of a project's file, as the templates and the last command wrote it. */
 export interface RecordedFile {
   /** Text from the templates: the common ancestor when newer templates are merged. */
   readonly text: string;
@@ -206,7 +206,7 @@ async function addKind(
   { folder, options, context }: Replay,
 ): Promise<void> {
   const { external = false, controller, scope } = resource;
-  // A built-in kind with webhooks only.
+  // A built-in kind without a controller has only webhooks, which are added separately.
   if (external && controller === undefined) return;
   const crdFile = external ? await testDefinitionOf(resource, folder, context) : undefined;
   const wanted = {

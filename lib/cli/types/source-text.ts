@@ -40,7 +40,7 @@ export function memberLines(object: object, indent: string): readonly string[] {
       const key = `${indent}${keyText(name)}: `;
       const text = literal(member, key);
       const isLong = typeof member === 'string' && key.length + text.length >= lineWidth;
-      // As prettier formats it: a new line below a short key would gain nothing.
+      // Formats as Prettier does: below a key of fewer than five characters, a new line would gain nothing.
       return isLong && keyText(name).length >= 5
         ? `${key.trimEnd()}\n${indent}  ${text},`
         : `${key}${text},`;

@@ -169,7 +169,7 @@ function withoutTexts(schema: Schema): unknown {
       .map(([name, member]) => {
         if (!isNames && verbatim.has(name)) return [name, member] as const;
         const own = copy(member, !isNames && name === 'properties');
-        // A field with the name of a member of `Object.prototype`: TypeScript would take that member's type.
+        // If a field has the name of a member of `Object.prototype`, TypeScript would use the type of that member.
         const isOfAll = isNames && name in Object.prototype && isJsonObject(own);
         return [name, isOfAll ? new TypedValue(own, 'Schema') : own] as const;
       });

@@ -172,7 +172,7 @@ async function readAgain(
     remedy:
       'allow what is stored, or correct it before: updates pass only as long as these fields stay as they are',
   });
-  // Unlike a real server, the embedded cluster would reject every update of it.
+  // Unlike a real server, the embedded cluster would reject every update of the invalid object.
   return {
     ...{ findings: [...findings, schema], changes: filled, skipped: [referenceTo(object)] },
   };

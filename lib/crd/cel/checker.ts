@@ -411,7 +411,7 @@ class Checker {
           const callee = { at, name: '@sortByAssociatedKeys', target: step };
           return this.#noOverload(callee, [range, listType(key)]);
         }
-        // Numbers are the first keys that the real checker tries.
+        // If the type of the key is unknown, it becomes int: the real checker tries numbers first.
         this.unification.assign([key], [intType]);
         return this.unification.resolve(range);
       }
@@ -421,7 +421,7 @@ class Checker {
   #optionalMap({ target, variable, body, flat, at }: OptionalMapExpression): CelType {
     const before = this.issues.length;
     const type = this.unification.resolve(this.check(target));
-    // A chain of macros would double the issues at each link.
+    // Copy at most the issues that a message shows: in a chain of macros, each link doubles them.
     const ofTarget = this.issues.slice(before, before + mostRepeated);
     const value = this.unification.freshType();
     const isOptional = this.unification.assign([type], [optionalType(value)]);

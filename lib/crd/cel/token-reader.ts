@@ -27,8 +27,9 @@ const operators: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The tokens of an expression. Errors are those of the real parser, which goes on after one: it skips a token, or
- * all up to an operator or to the end of an enclosing list. Until it has taken a token, it reports no other error.
+ * The tokens of an expression. The errors are those of the real parser. After an error, that parser continues: it skips
+ * one token, or all tokens up to an operator or the end of an enclosing list. It reports no other error until it has
+ * consumed a token.
  */
 export class TokenReader {
   /** The code points of the source. */
@@ -86,7 +87,7 @@ export class TokenReader {
       this.advance();
       return;
     }
-    // A comma may follow a missing parenthesis. It does not follow a missing end of a list: it belongs to the list.
+    // A comma may follow a missing parenthesis. After a missing end of a list, it would belong to the list.
     const isEnd = this.#isEnd() && (text === ')' || !this.is(','));
     const isNext = text === ':' ? this.isStart() : isEnd;
     if (!isNext) this.stop(`'${text}'`);

@@ -76,8 +76,9 @@ export function convertObject(
 type Way = 'toHub' | 'fromHub';
 
 /**
- * Calls a converter; if it throws, again with what its type promises: API servers also convert objects that they have not
- * validated yet, and for server-side apply objects without the fields of other managers.
+ * Calls a converter. If it throws, calls it again with the missing objects and lists that its type promises. API
+ * servers also convert objects before their validation, and for server-side apply, objects without the fields of other
+ * managers.
  */
 function tolerant<T>(
   schema: Schema | undefined,
@@ -94,8 +95,8 @@ function tolerant<T>(
 }
 
 /**
- * Returns a value with empty objects and lists in place of those that are required or have a default, and are missing or
- * null. Server-side apply leaves null where it has removed all members.
+ * Returns a value with empty objects and lists where required ones, or ones with a default, are missing or null.
+ * Server-side apply leaves null where it has removed all members.
  */
 function withContainers(schema: Schema | undefined, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => withContainers(schema?.items, item));

@@ -223,8 +223,9 @@ export class CustomResource<out T extends KubernetesObject, in I>
       return result as { value: Record<string, unknown>; unknownFields: readonly string[] };
     };
     const [{ value, unknownFields }, before] = [pruned(status), pruned(old)];
-    // Not reported: fields that the operator itself writes, since it drops those that the server does not know; and
-    // fields that the stored status already has, since a newer release may have written them.
+    // Two kinds of unknown fields are not reported. The operator writes the fields of conditions and
+    // `observedGeneration` itself, and drops those that the server does not know. A newer release may have written the
+    // fields that the stored status has.
     const isOwn = (field: string): boolean =>
       field.startsWith('status.conditions') || field === 'status.observedGeneration';
     const unknown = unknownFields.filter(

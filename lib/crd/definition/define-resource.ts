@@ -100,7 +100,7 @@ export function versionOfResource<T extends KubernetesObject>(
 ): ResourceType<T> {
   resource.checkVersion(version);
   const { group, kind, plural, namespaced } = resource;
-  // Writers of a status read its schema, as they do of the resource.
+  // The writers of a status look for these members on the `ResourceType`, as `CustomResource` has them.
   const ofStatus: Pick<typeof resource, 'statusSchema' | 'statusProblem'> = {
     statusSchema: () => resource.statusSchema(version),
     statusProblem: (...given) => resource.statusProblem(...given),
@@ -153,7 +153,10 @@ function nameProblems({ group, kind, plural, singular, listKind, ...rest }: Reso
   ];
 }
 
-/** Without types, `namespaced` would define a kind that counts as cluster-scoped, and that the server refuses. */
+/**
+ * Callers in plain JavaScript may write `namespaced`. The kind would count as cluster-scoped, and the server would
+ * refuse it.
+ */
 function scopeProblems({ scope }: ResolvedDefinition): DefinitionProblem[] {
   if (['Namespaced', 'Cluster'].includes(scope)) return [];
   return problemAt('scope', 'must be Namespaced or Cluster');

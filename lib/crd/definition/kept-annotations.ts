@@ -5,22 +5,25 @@ import type { ObjectMeta, UnstructuredObject } from '../../object/index.js';
 const prefix = 'kept-fields.operator-builder.io/';
 
 /**
- * Fields that are never kept. An API server refuses a conversion that changes the type or the metadata, and with it each
- * list. A client without permission for the status may write annotations, and would set a status by them.
+ * Fields that are never kept. If a conversion changed the type or the metadata, an API server would refuse it, and each
+ * list with such an object. If the status were kept, a client that may only write annotations could set it.
  */
 export const fixedFields: readonly string[] = ['apiVersion', 'kind', 'metadata', 'status'];
 
-/** A field that a conversion and the way back lose, change or add, as an annotation keeps it. */
+/** A field that does not survive a conversion and the way back. An annotation keeps it. */
 export interface KeptField {
   /** The version that has the field. */
   readonly version: string;
   readonly path: readonly Step[];
   /**
-   * The number of steps of `path` that lead to `converted`, if it is not all of them: the other version lacks
-   * the parent of the field, too.
+   * The number of steps of `path` that lead to `converted`. Absent if all of them do. It is less than all if the other
+   * version lacks the parent of the field, too.
    */
   readonly shared?: number;
-  /** The value before, without what deeper fields keep; undefined if the conversion adds the field. */
+  /**
+   * The value before the conversion, without the parts that deeper fields keep; undefined if the conversion adds the
+   * field.
+   */
   readonly value?: unknown;
   /** The value after the conversion and back; undefined if it is lost. */
   readonly converted?: unknown;
@@ -43,7 +46,7 @@ export interface ItemStep {
   readonly at: number;
 }
 
-/** The last step of a field whose values are what tells the items of a list apart, in their order. */
+/** The last step of a path whose field holds the order of a list: the identities of its items. */
 interface OrderStep {
   readonly order: true;
 }
@@ -56,7 +59,7 @@ export function isOrderStep(step: unknown): step is OrderStep {
   return isJsonObject(step) && step['order'] === true;
 }
 
-/** Takes the annotations away. Those that users have damaged keep nothing. */
+/** Separates the annotations with kept fields from the object. Ignores annotations that users have damaged. */
 export function withoutKeptFields(object: UnstructuredObject): {
   readonly kept: readonly Annotation[];
   readonly plain: UnstructuredObject;
@@ -101,12 +104,12 @@ function isKeptField(field: unknown): field is KeptField {
 }
 
 /**
- * An API server refuses a converted object with more than 256 KiB of annotations, and with it each list. The rest is for
- * annotations that clients add.
+ * An API server refuses a converted object with more than 256 KiB of annotations, and each list with such an object.
+ * The difference is left for annotations that clients add.
  */
 const mostBytes = 200 * 1024;
 
-/** The same fields twice: in many small parts, and in few large ones. */
+/** The same fields in two forms: as many small parts, and as few large parts. */
 export interface Sizes {
   readonly small: readonly KeptField[];
   readonly large: readonly KeptField[];
@@ -114,7 +117,10 @@ export interface Sizes {
 
 export const noFields: Sizes = { small: [], large: [] };
 
-/** Adds annotations: those of other versions, and the fields in small parts, or if they do not fit, the large ones that do. */
+/**
+ * Adds annotations: those of other versions, then the fields in small parts. If the small parts do not all fit, adds as
+ * many of the large parts as fit.
+ */
 export function annotated(
   object: UnstructuredObject,
   others: readonly Annotation[],

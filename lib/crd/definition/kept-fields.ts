@@ -39,10 +39,9 @@ interface Converted {
 }
 
 /**
- * Converts an object so that no field is lost when a client writes the converted object: fields that do not
- * survive the way back are kept in annotations. The way back sets each of them again, unless the converted
- * object has been changed there. A list whose items the schema does not tell apart is kept as a whole, since its items
- * may have moved.
+ * Converts an object so that no field is lost when a client writes the converted object. Annotations keep the fields
+ * that do not survive the way back. The way back sets each of these fields again, unless a client has changed the
+ * converted object there. A list without a key for its items is kept as a whole, since its items may have moved.
  */
 export function convertKeeping(object: UnstructuredObject, step: KeepingStep): UnstructuredObject {
   const { from, to } = step;
@@ -65,7 +64,10 @@ function storedOf(object: UnstructuredObject, { stored }: KeepingStep): Converte
   }
 }
 
-/** Returns the fields that differ after the way back; none if that fails, which must not fail this conversion. */
+/**
+ * Returns the fields that differ after the way back. If the way back fails, returns none: that must not fail this
+ * conversion.
+ */
 function lostFields(
   object: UnstructuredObject,
   converted: Converted,
@@ -73,7 +75,7 @@ function lostFields(
 ): Sizes {
   try {
     const after = convertBack(converted.stored);
-    // Usually nothing is lost, and most of the time would go into the rest.
+    // Usually nothing is lost, and the comparison of the fields would take most of the time.
     if (deepEqual(object, after)) return noFields;
     const [before, back] = [object, after].map((one) =>
       withoutMembers(stored(one), ...fixedFields),
@@ -129,9 +131,9 @@ function largeField({ place: { version, path }, ...values }: Difference): KeptFi
 }
 
 /**
- * Gives each leaf of a lost part a field of its own: server-side apply computes by path what its caller no longer wants,
- * also for managers that wrote the object in other versions. The part has a field, too, as it has when small fields do not
- * fit: server-side apply would delete a field that it finds only before its caller removes leaves.
+ * Gives each leaf of a lost part a field of its own. Server-side apply needs them: it compares paths to find what its
+ * caller no longer wants, even for managers that wrote the object in other versions. The part itself has a field, too,
+ * as in the large form: server-side apply would delete a field that exists only until its caller removes leaves.
  */
 function smallFields(lost: Difference): readonly KeptField[] {
   const { place, value, converted } = lost;
@@ -155,7 +157,7 @@ interface Part {
   readonly value: unknown;
 }
 
-/** Returns the members of an object, or the items of a list; undefined if nothing tells the parts apart. */
+/** Returns the members of an object, or the items of a list; undefined if nothing distinguishes the parts. */
 function partsOf(value: unknown, place: Place): ReadonlyMap<string, Part> | undefined {
   const { version, path, schema } = place;
   const parts = new Map<string, Part>();
@@ -176,7 +178,7 @@ function partsOf(value: unknown, place: Place): ReadonlyMap<string, Part> | unde
   return parts.size === value.length ? parts : undefined;
 }
 
-/** Returns what tells an item from the others of its list; undefined if nothing does. */
+/** Returns what distinguishes an item from the others of its list; undefined if nothing does. */
 function identityOf(item: unknown, schema: Schema): unknown {
   const type = schema['x-kubernetes-list-type'];
   if (type === 'set') return typeof item === 'object' ? undefined : item;
@@ -193,8 +195,9 @@ function idOf(item: unknown, identity: unknown): string {
 }
 
 /**
- * Sets the kept fields again, except where a client has changed what the conversion made of them, and those that the
- * schema refuses: an API server validates a write only in the version of its client, who may change the annotations.
+ * Sets the kept fields again, except fields whose converted value a client has changed, and values that the schema
+ * refuses. The schema must be checked here: clients may change the annotations, and an API server validates a write
+ * only in the version of its client.
  */
 function restored(
   converted: Converted,
@@ -213,7 +216,7 @@ function restored(
       const next = storedOf(withFields(target, some, 0) as UnstructuredObject, step);
       return next && step.problems(next.stored).every(isKnown) ? next : undefined;
     } catch {
-      // Such as by a path of thousands of names.
+      // The fields may be forged, for example with a path of thousands of names.
       return undefined;
     }
   };
@@ -232,15 +235,15 @@ function restored(
 }
 
 /**
- * Limits the search for refused fields by halves: forged annotations must not keep the process busy for seconds. What no
- * try has accepted is lost.
+ * Returns how often `restored` may try a half of the fields to find those that the schema refuses. Forged annotations
+ * must not keep the process busy for seconds. Fields that no attempt has accepted are lost.
  */
 function mostTriesOf(stored: UnstructuredObject, fields: readonly KeptField[]): number {
   try {
     const megabytes = JSON.stringify([stored, fields]).length / 1e6;
     return Math.min(50, Math.floor(4 / megabytes));
   } catch {
-    // Such as by a value that is nested too deep.
+    // The value may be nested too deeply for JSON.
     return 0;
   }
 }
@@ -336,7 +339,9 @@ function withItems(
   return items;
 }
 
-/** Gives the items of a list the order before the conversion, unless a client has changed the one after it. */
+/**
+ * Restores the order that the items of a list had before the conversion, unless a client has changed the order since.
+ */
 function reordered(
   items: readonly unknown[],
   shown: readonly unknown[],

@@ -29,8 +29,9 @@ export interface StructureCheck {
   /** Receives the estimated cost of each rule, as a share of the limit. @defaultValue not called */
   readonly onCost?: ((field: string, share: number) => void) | undefined;
   /**
-   * Checks no more than the API server. It accepts defaults that repeat an item of a set or a key of a map, any
-   * within the values of a map, and fractions as limits of integers, with which it refuses every value.
+   * Checks no more than the API server. That server accepts defaults that repeat an item of a set or a key of a map,
+   * and any default within the values of a map. It also accepts fractions as limits of integers, but then refuses every
+   * value.
    * @defaultValue false
    */
   readonly isServer?: boolean | undefined;

@@ -15,8 +15,8 @@ type Json = Readonly<Record<string, unknown>>;
  * References are inlined. `null` among the types becomes `nullable`; `const` becomes `enum`; a schema that
  * allows anything keeps unknown fields; integer or string becomes `x-kubernetes-int-or-string`. Alternatives
  * (`anyOf`, `oneOf`) are merged into one structure, beside which each alternative only restricts values.
- * @param options - `isTyped`: a type says that fields with a default are always present, so that the default null
- * is refused, which the API server does not fill in
+ * @param options - `isTyped`: refuses the default null. The type of the values says that fields with a default are
+ * always present, but the API server does not fill in null
  * @throws OperatorError `InvalidDefinition`: no structural schema accepts the same values; names the path.
  */
 export function structuralSchema(json: unknown, options = { isTyped: false }): Schema {
@@ -154,7 +154,7 @@ class Conversion {
     if (values.every((value) => Object.keys(value).join() === 'enum')) {
       return { ...structure, enum: [...new Set(values.flatMap((value) => value.enum ?? []))] };
     }
-    // Without their types, alternatives that excluded each other may overlap, which `oneOf` would refuse.
+    // The alternatives lose their types here. Those that differed only in type now overlap, which `oneOf` would refuse.
     const exclusive = keyword === 'oneOf' && areDiscriminated(schemas) ? 'oneOf' : 'anyOf';
     const isRestricted = values.every((value) => Object.keys(value).length > 0);
     return isRestricted ? { ...structure, [exclusive]: values } : structure;
@@ -210,7 +210,7 @@ class Conversion {
       const { [limit]: other } = given;
       const isLower = limit === 'minimum';
       if (typeof value === 'number') {
-        // The other limit may be the stricter one.
+        // If `minimum` or `maximum` is stricter, the exclusive limit has no effect.
         const isUseless = typeof other === 'number' && (isLower ? other > value : other < value);
         if (isUseless) continue;
         schema[limit] = value;
@@ -370,7 +370,7 @@ function partsOf(given: Json, keyword: string, place: Place): readonly unknown[]
   return parts;
 }
 
-/** A schema without a type does not make its typed neighbours accept anything. */
+/** Beside schemas with a type, a schema without a type must not preserve unknown fields. */
 function withoutUntyped(schemas: readonly Schema[]): readonly Schema[] {
   const isTyped = (schema: Schema): boolean =>
     schema.type !== undefined || schema['x-kubernetes-int-or-string'] === true;
@@ -390,11 +390,14 @@ function isIntOrString(schemas: readonly Schema[]): boolean {
   return types.size === 2 && types.has('integer') && types.has('string');
 }
 
-/** Restrictions of integers do not concern strings, and the other way round. */
+/**
+ * Returns an int-or-string schema with the restrictions of both types: those of integers do not apply to strings, and
+ * vice versa.
+ */
 function intOrString(schemas: readonly Schema[]): Schema {
   const values = Object.assign({}, ...schemas.map(valuesOf)) as Schema;
   const enums = schemas.map((schema) => schema.enum);
-  // The constants of one type alone would exclude all values of the other.
+  // If only one of the types lists constants, an enum of these would exclude all values of the other type.
   const isListed = enums.length > 0 && !enums.includes(undefined);
   return {
     ...omit(values, 'enum'),

@@ -19,7 +19,9 @@ export function prune(value: unknown, schema: Schema | undefined): Pruned {
 }
 
 const preserving: Schema = { 'x-kubernetes-preserve-unknown-fields': true };
-/** Objects have no fields: the API server empties those without a schema, also as values of a map. */
+/**
+ * The schema of objects without fields: the API server empties an object without a schema, also as a value of a map.
+ */
 const nothing: Schema = {};
 
 interface At {

@@ -40,7 +40,7 @@ export function validateSchema(value: unknown, check: SchemaCheck): void {
   if (value === null) {
     const isTyped = schema.type !== undefined || schema['x-kubernetes-int-or-string'] === true;
     if (isTyped && schema.nullable !== true) wrongType(value, check);
-    // An enum rejects null even if it lists null. Alternatives do not concern null.
+    // An enum rejects null even if it lists null. `allOf`, `anyOf`, `oneOf` and `not` do not apply to null.
     validateEnum(value, check);
     return;
   }
@@ -51,7 +51,7 @@ export function validateSchema(value: unknown, check: SchemaCheck): void {
       const isNumeric = schema.type === 'integer' || schema.type === 'number';
       if (typeof value === 'number' && isNumeric) validateNumber(value, check);
       validateEnum(value, check);
-      // Alternatives that do not restrict the type accept a wrong one.
+      // A value of the wrong type may still fit the alternatives, which need not restrict the type.
       validateCombinations(value, check);
       return;
     }
@@ -65,8 +65,8 @@ export function validateSchema(value: unknown, check: SchemaCheck): void {
 }
 
 /**
- * Returns whether the API server takes a value for unchanged: it compares what the schema describes, so that an
- * object with a field that the schema only preserves counts as changed.
+ * Returns whether the API server considers a value unchanged. It compares only what the schema describes: an object
+ * with a field that the schema merely preserves counts as changed.
  */
 export function isUnchanged(value: unknown, old: unknown, schema: Schema | undefined): boolean {
   if (Array.isArray(value) && Array.isArray(old)) {
@@ -90,7 +90,7 @@ function namesIn(value: Readonly<Record<string, unknown>>): string[] {
   return Object.keys(value).filter((name) => value[name] !== undefined);
 }
 
-/** Validates the embedded objects of a value, which must be valid although they are unchanged. */
+/** Validates the embedded objects of a value, which must be valid even if they are unchanged. */
 function validateWithin(value: unknown, { schema, path, errors }: SchemaCheck): void {
   if (!hasEmbedded(schema)) return;
   const { items } = schema;
