@@ -58,7 +58,6 @@ export interface ListenOptions extends ListenAddress {
   readonly allowedHosts?: readonly string[] | undefined;
 }
 
-/** Settings of `listenHttp`. */
 export interface ListenSettings extends ListenAddress {
   /**
    * Identifies or refuses the client before the server reads the body. Undefined leaves the decision to the

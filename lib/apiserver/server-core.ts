@@ -24,7 +24,7 @@ export interface ServerCore {
   readonly bookmarkEveryMs: number;
   readonly random: Random;
   readonly access: AccessControl;
-  /** Calls of other servers, such as webhooks, during a write. */
+  /** Calls to other servers, such as webhooks, during a write. */
   readonly outside: Outside;
   /** Random values that differ in each attempt of a repeated write, such as uids of webhook calls. */
   readonly systemRandom: Random;

@@ -165,7 +165,6 @@ function commandOf(program: Command, words: readonly string[]): Command {
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 
-/** `operator-builder completion`. */
 export function completionCommand(context: CommandContext): Command {
   return new Command('completion')
     .description(

@@ -45,7 +45,6 @@ interface PooledRequest extends Dispatcher.DispatchOptions {
   readonly caller: AsyncResource;
 }
 
-/** The connections of a transport. */
 interface Connections {
   /** Shared by the requests that are not streams. */
   readonly pool: Pool;

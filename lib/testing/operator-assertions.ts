@@ -247,7 +247,6 @@ function requestsOf(source: unknown): readonly RequestEntry[] | undefined {
   return 'requests' in source ? requestsOf(source.requests) : undefined;
 }
 
-/** Returns true if `entry` matches `filter`. */
 function matchesFilter(entry: RequestEntry, filter: RequestFilter): boolean {
   const { verb, resource, subresource = '', namespace, name, user } = entry;
   const asked: Required<RequestFilter> = { verb, resource, subresource, namespace, name, user };

@@ -6,9 +6,7 @@ import type { MetricRules } from './metric-rules.js';
 import { isPodReady, isPodTerminating } from './pod-state.js';
 
 type Autoscaler = Wire<V2HorizontalPodAutoscaler>;
-/** One of `spec.metrics`. */
 type MetricSpec = NonNullable<NonNullable<Autoscaler['spec']>['metrics']>[number];
-/** One of `status.currentMetrics`. */
 export type MetricStatus = NonNullable<NonNullable<Autoscaler['status']>['currentMetrics']>[number];
 
 /** The target of an autoscaler and its metrics. */

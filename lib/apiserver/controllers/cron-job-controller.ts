@@ -199,7 +199,6 @@ function startedMs(job: Job): number {
   return timestampMs(job.status?.startTime ?? job.metadata.creationTimestamp);
 }
 
-/** Due times of a CronJob. */
 interface DueTimes {
   /** The latest due time that has not been handled; undefined if nothing is due. */
   readonly dueMs: number | undefined;

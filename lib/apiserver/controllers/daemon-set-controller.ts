@@ -312,7 +312,6 @@ const daemonTolerations: readonly Toleration[] = [
   { key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoSchedule' },
 ];
 
-/** Returns the pod of `revision` for one node. */
 function daemonPod(set: DaemonSet, revision: ControllerRevision, nodeName: string): Pod {
   const pod = podFor(set, templateOf(revision));
   const generation = set.metadata.annotations?.[generationAnnotation];
@@ -363,7 +362,6 @@ interface DaemonNode {
   readonly pods: readonly Pod[];
 }
 
-/** Input of `daemonSetStatus`. */
 interface DaemonSetObservation {
   readonly nodes: readonly DaemonNode[];
   readonly isUpdated: (pod: Pod) => boolean;

@@ -298,7 +298,6 @@ export function newReplicaSet(deployment: Deployment, size: NewReplicaSetSize): 
   };
 }
 
-/** Returns true if a ReplicaSet has the Deployment's template. */
 export function hasTemplateOf(set: ReplicaSet, deployment: Deployment): boolean {
   return deepEqual(withoutHash(set.spec?.template), withoutHash(deployment.spec?.template));
 }

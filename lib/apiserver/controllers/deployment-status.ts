@@ -3,7 +3,6 @@ import type { Deployment, ReplicaSet } from '../../object/index.js';
 import { rolloutLimits } from './deployment-scaling.js';
 import { counted, timestampMs, transitionTime } from './pod-state.js';
 
-/** Input of `deploymentStatus`. */
 interface DeploymentObservation {
   readonly deployment: Deployment;
   /** The ReplicaSet with the Deployment's template, if it exists. */
@@ -186,7 +185,6 @@ function sum(sets: readonly ReplicaSet[], count: (set: ReplicaSet) => number | u
 }
 
 export type DeploymentStatus = NonNullable<Deployment['status']>;
-/** One of `status.conditions` of a Deployment. */
 type DeploymentCondition = NonNullable<DeploymentStatus['conditions']>[number];
 
 /** A condition without its times, which are added when it is set. */

@@ -99,7 +99,6 @@ function topmost(host: ControllerHost, object: KubernetesObject): Scalable | und
 
 type DisruptionStatus = NonNullable<PodDisruptionBudget['status']>;
 
-/** Input of `disruptionStatus`. */
 interface DisruptionObservation {
   /** The selected pods that are not finished. */
   readonly pods: readonly Pod[];

@@ -152,9 +152,7 @@ function concernsEndpoints(before: Pod, after: Pod): boolean {
   return !deepEqual(facts(before), facts(after));
 }
 
-/** One of the `endpoints` of an EndpointSlice. */
 type Endpoint = EndpointSlice['endpoints'][number];
-/** One of the `ports` of an EndpointSlice. */
 type EndpointPort = NonNullable<EndpointSlice['ports']>[number];
 
 /** Endpoints with the same ports, which can share a slice. */

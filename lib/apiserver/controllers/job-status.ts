@@ -108,7 +108,6 @@ export function succeededIndexes(
   return new Set([...indexes].filter((index) => index >= 0 && index < completions));
 }
 
-/** Input of `jobStatus`. */
 interface JobObservation {
   /** The pods at the time of the plan. */
   readonly pods: JobPods;
@@ -274,7 +273,6 @@ function missingPods(job: JobView): number {
 }
 
 export type JobStatus = NonNullable<Job['status']>;
-/** One of `status.conditions` of a Job. */
 type JobCondition = NonNullable<JobStatus['conditions']>[number];
 
 /** A condition of a Job without its times. */

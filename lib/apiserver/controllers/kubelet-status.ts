@@ -106,7 +106,6 @@ function readinessGatesOpen(pod: Pod): boolean {
 }
 
 type PodStatus = NonNullable<Pod['status']>;
-/** One of `status.containerStatuses` of a Pod. */
 type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 type ContainerState = NonNullable<ContainerStatus['state']>;
 type Container = NonNullable<NonNullable<Pod['spec']>['containers']>[number];

@@ -116,7 +116,6 @@ function reported(content: RemainingContent): RemainingContent {
   return podsLeft ? { ...content, resources: new Map(), finalizers: new Map() } : content;
 }
 
-/** One of `status.conditions` of a Namespace. */
 type NamespaceCondition = NonNullable<NonNullable<Namespace['status']>['conditions']>[number];
 
 /** The remaining content of a namespace that is being deleted. */

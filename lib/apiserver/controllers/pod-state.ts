@@ -15,7 +15,6 @@ export function podCondition(pod: Pod, type: string): PodCondition | undefined {
   return findCondition(pod.status?.conditions, type);
 }
 
-/** One of `status.conditions` of a Pod. */
 export type PodCondition = NonNullable<NonNullable<Pod['status']>['conditions']>[number];
 
 /** Returns true if the condition `Ready` is true. */

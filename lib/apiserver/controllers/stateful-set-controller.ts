@@ -301,7 +301,6 @@ function viewOf({ set, current, update }: SetState): StatefulSetView {
 
 type StatefulSetStatus = NonNullable<StatefulSet['status']>;
 
-/** Input of `statefulSetStatus`. */
 interface StatefulSetObservation {
   readonly pods: readonly Pod[];
   readonly currentRevision: string;

@@ -27,7 +27,10 @@ function approvalOf({ spec, metadata }: Crd): Approval | undefined {
   return { reason: 'InvalidAnnotation', message };
 }
 
-/** Checks the annotation of a definition in a group of Kubernetes; an update may keep what it says. */
+/**
+ * Checks the approval of a definition in a group of Kubernetes. If it was missing or invalid before, an update may
+ * leave it so.
+ */
 export function validateApproval(crd: Crd, errors: FieldErrors, old?: Crd): void {
   const approval = approvalOf(crd);
   if (approval === undefined) return;

@@ -92,7 +92,6 @@ export class CrdManager {
     }
   }
 
-  /** Returns the CRDs of a group. */
   *#group(group: string): Generator<Crd> {
     for (const object of this.#core.view.all(crdCollection)) {
       const crd = crdOf(object);

@@ -235,7 +235,10 @@ function validateNames(names: CrdNames, errors: FieldErrors): void {
   }
 }
 
-/** Checks the versions. Parts that all versions share are checked once, and errors show them as one. */
+/**
+ * Checks the versions. Parts that are equal in all versions are checked once, and errors name the field that they
+ * share.
+ */
 function validateVersions(
   versions: readonly CrdVersion[],
   errors: FieldErrors,
@@ -304,7 +307,6 @@ function warningProblems(warning: string, deprecated = false): readonly string[]
   ];
 }
 
-/** The rules of CustomResourceDefinitions. */
 export const crdRules: KindRules = {
   defaults,
   ...{ unconditionalUpdate: false, ownPreconditions: true, dependents: false },

@@ -223,7 +223,6 @@ const statusTexts: Readonly<Partial<Record<number, string>>> = {
   504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
 };
 
-/** Returns the message of a `Status`; undefined if the text is not one. */
 function statusMessage(text: string): string | undefined {
   if (!text.startsWith('{')) return undefined;
   try {

@@ -10,7 +10,6 @@ import { hasAdmission } from '../server-core.js';
 import type { AdmittedWrite, WriteHooks } from '../writes/write-request.js';
 import type { ResourceContext } from './resource-handler.js';
 
-/** Options of a write by a request. */
 interface HookedWrite {
   readonly dryRun: boolean;
   /** The options of the operation, as webhooks receive them. @defaultValue none */

@@ -101,7 +101,6 @@ function handleStatus(context: ResourceContext): TransportResponse {
 /** Groups whose kinds have no tables of their status. */
 const withoutStatusTables = ['apiextensions.k8s.io', 'apiregistration.k8s.io', 'resource.k8s.io'];
 
-/** Handles a request for the scale subresource. */
 function handleScale(context: ResourceContext): TransportResponse {
   const { core, kind, info, view } = context;
   const next = info.verb === 'update' ? sentScale(context) : undefined;

@@ -184,7 +184,6 @@ function defaultTemplate(template: Wire<V1PodTemplateSpec>): void {
   if (template.spec !== undefined) defaultPodSpec(template.spec);
 }
 
-/** Fills in the defaults of a Deployment, in place. */
 function defaultDeployment({ spec }: Wire<V1Deployment>): void {
   if (spec === undefined) return;
   spec.replicas ??= 1;
@@ -201,14 +200,12 @@ function defaultDeployment({ spec }: Wire<V1Deployment>): void {
   defaultTemplate(spec.template);
 }
 
-/** Fills in the defaults of a ReplicaSet, in place. */
 function defaultReplicaSet({ spec }: Wire<V1ReplicaSet>): void {
   if (spec === undefined) return;
   spec.replicas ??= 1;
   if (spec.template !== undefined) defaultTemplate(spec.template);
 }
 
-/** Fills in the defaults of a StatefulSet, in place. */
 function defaultStatefulSet({ spec }: Wire<V1StatefulSet>): void {
   if (spec === undefined) return;
   spec.podManagementPolicy ??= 'OrderedReady';
@@ -236,7 +233,6 @@ function defaultStatefulSet({ spec }: Wire<V1StatefulSet>): void {
   }
 }
 
-/** Fills in the defaults of a DaemonSet, in place. */
 function defaultDaemonSet({ spec }: Wire<V1DaemonSet>): void {
   if (spec === undefined) return;
   spec.updateStrategy ??= {};

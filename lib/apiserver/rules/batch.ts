@@ -228,7 +228,6 @@ function defaultJobSpec(spec: Wire<V1JobSpec>, withJob: boolean): void {
   if (spec.template.spec !== undefined) defaultPodSpec(spec.template.spec);
 }
 
-/** Fills in the defaults of a CronJob, in place. */
 function defaultCronJob({ spec }: Wire<V1CronJob>): void {
   if (spec === undefined) return;
   spec.concurrencyPolicy ??= 'Allow';

@@ -21,7 +21,6 @@ import { validateNoBacksteps } from './container-mounts.js';
 // Printable ASCII except `=`: the names of variables since Kubernetes 1.34.
 const envName = /^[ -<>-~]+$/;
 
-/** Checks the variables of a container. */
 export function validateEnv(env: readonly Wire<V1EnvVar>[], errors: FieldErrors): void {
   errors.each('', env, (variable, errors) => {
     const { name } = variable;
@@ -111,7 +110,7 @@ const variablePaths = [
   'status.podIPs',
 ];
 
-/** All paths of pods in any reference. */
+/** All fields of a pod that some kind of reference may name. */
 const knownPaths: ReadonlySet<string> = new Set([
   ...[...variablePaths, 'metadata.annotations', 'metadata.labels'],
   ...['spec.restartPolicy', 'spec.schedulerName', 'status.phase'],

@@ -73,7 +73,6 @@ function validateProbe(probe: Wire<V1Probe> | undefined, errors: FieldErrors): v
   }
 }
 
-/** Checks a handler of a probe or a lifecycle hook. */
 function validateHandler(
   { exec, httpGet, tcpSocket, grpc }: Pick<Wire<V1Probe>, ProbeHandler>,
   handler: ProbeHandler,

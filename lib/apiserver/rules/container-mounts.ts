@@ -43,7 +43,6 @@ export function validateLocalPath(path: string, errors: FieldErrors): void {
   validateNoBacksteps(path, errors);
 }
 
-/** Checks that a path does not contain `..`. */
 export function validateNoBacksteps(path: string, errors: FieldErrors): void {
   if (path.split('/').includes('..')) errors.invalid('', path, "must not contain '..'");
 }

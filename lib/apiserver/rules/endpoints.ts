@@ -112,7 +112,7 @@ export const endpointSliceRules: KindRules = typedRules<Slice>({
     errors.immutable('addressType', addressType, old.addressType),
   warnings: ({ addressType }) =>
     addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : [],
-  // Labels count: they name the Service.
+  // A label names the Service of a slice, so a change of labels counts.
   specChanged: (object, old) =>
     contentChanged(object, old) || !deepEqual(object.metadata.labels, old.metadata.labels),
 });

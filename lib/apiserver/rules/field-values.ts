@@ -2,7 +2,6 @@ import { isIP } from 'node:net';
 import type { FieldErrors } from '../../crd/internal.js';
 import { portNameProblems } from '../../object/index.js';
 
-/** Checks that a number is not negative. */
 export function validateNonnegative(value: number | undefined, errors: FieldErrors): void {
   if ((value ?? 0) < 0) errors.invalid('', value, 'must be greater than or equal to 0');
 }
@@ -41,7 +40,6 @@ export function validateRange(
 /** The largest integer of 32 bits. */
 export const largestInt32 = 2 ** 31 - 1;
 
-/** Checks a port number or a port name. */
 export function validatePort(port: number | string, errors: FieldErrors): void {
   if (typeof port === 'number') validatePortNumber(port, errors);
   else errors.invalidEach('', port, portNameProblems(port));

@@ -126,7 +126,9 @@ export interface KindRules<T = UnstructuredObject> {
    * @defaultValue undefined: creates are stored
    */
   readonly review?: (object: T, asked: ReviewContext) => UnstructuredObject;
-  /** An annotation that only whole objects show, not their metadata alone. @defaultValue none */
+  /**
+   * An annotation that clients see on whole objects, but not when they request only the metadata. @defaultValue none
+   */
   readonly hiddenAnnotation?: string;
   /** Returns what clients read of an object: the same for the same object. @defaultValue all of it */
   readonly shown?: (object: T) => UnstructuredObject;

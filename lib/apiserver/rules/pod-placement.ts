@@ -58,7 +58,7 @@ export function validateNodeSelector(
   });
 }
 
-/** @param mayBeAny - whether values may be others than those of labels, as in preferences */
+/** @param mayBeAny - whether values need not be valid label values, as in preferences */
 function validateTerm(
   { matchExpressions = [], matchFields = [] }: Wire<V1NodeSelectorTerm>,
   mayBeAny: boolean,

@@ -22,7 +22,7 @@ const onlyLinuxContainers = [
   ...['allowPrivilegeEscalation', 'procMount'],
 ];
 
-/** Checks the operating system of a pod, and that the pod has no options of the other one. */
+/** Checks the operating system of a pod, and that the pod has no options of another system. */
 export function validateSystem({ spec, containers }: Pod, errors: FieldErrors): void {
   if (spec.os === undefined) return;
   const { name } = spec.os;

@@ -11,7 +11,6 @@ import type { ServerCore } from '../server-core.js';
 import { badRequest, conflict, invalid, notFound } from '../status-error.js';
 import type { WriteRequest } from './write-request.js';
 
-/** The object to delete, and the options of the delete. */
 interface Deletion extends Pick<WriteRequest, 'kind' | 'namespace' | 'name' | 'hooks'> {
   readonly options: DeleteOptions;
 }

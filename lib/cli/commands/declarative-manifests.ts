@@ -9,7 +9,6 @@ import {
   outputOption,
 } from '../options.js';
 
-/** `operator-builder declarative manifests`. */
 export function declarativeManifestsCommand(context: CommandContext): Command {
   const command = new Command('manifests')
     .description(

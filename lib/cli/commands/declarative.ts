@@ -26,7 +26,6 @@ import {
 } from '../options.js';
 import type { ClusterOptions, LogOptions, Output, ProcessOptions } from '../options.js';
 
-/** `operator-builder declarative` with its subcommands. */
 export function declarativeCommand(context: CommandContext): Command {
   return new Command('declarative')
     .description('Run operators that are written in YAML, and serve their views.')
@@ -44,7 +43,6 @@ interface FileRunOptions extends ClusterOptions, ProcessOptions, LogOptions, Gro
   readonly apiServerKeys?: string | undefined;
 }
 
-/** `operator-builder declarative run`. */
 function runCommand(context: CommandContext): Command {
   return addProcessOptions(addClusterOptions(new Command('run')))
     .description(
@@ -148,7 +146,6 @@ interface ApiServerOptions extends ClusterOptions, ProcessOptions, LogOptions, G
   readonly installCrd: boolean;
 }
 
-/** `operator-builder declarative apiserver`. */
 function apiServerCommand(context: CommandContext): Command {
   return addProcessOptions(addClusterOptions(new Command('apiserver')))
     .description(
@@ -210,7 +207,6 @@ interface KeysOptions {
   readonly output: Output;
 }
 
-/** `operator-builder declarative keys`. */
 function keysCommand(context: CommandContext): Command {
   return new Command('keys')
     .description(
@@ -283,7 +279,6 @@ interface ConfigOptions {
 
 const dayMs = 24 * 60 * 60_000;
 
-/** `operator-builder declarative config`. */
 function configCommand(context: CommandContext): Command {
   return addOptions(new Command('config'))
     .description(

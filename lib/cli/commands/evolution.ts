@@ -12,7 +12,6 @@ interface FindingOptions {
   readonly output: Output;
 }
 
-/** `operator-builder breaking`. */
 export function breakingCommand(context: CommandContext): Command {
   const command = new Command('breaking')
     .description(
@@ -58,7 +57,6 @@ interface LintOptions extends FindingOptions {
   readonly context?: string | undefined;
 }
 
-/** `operator-builder lint`. */
 export function lintCommand(context: CommandContext): Command {
   const command = new Command('lint')
     .description(

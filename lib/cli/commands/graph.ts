@@ -14,7 +14,6 @@ interface GraphOptions {
   readonly out?: string | undefined;
 }
 
-/** `operator-builder graph`. */
 export function graphCommand(context: CommandContext): Command {
   return new Command('graph')
     .description(

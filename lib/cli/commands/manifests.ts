@@ -5,7 +5,6 @@ import { helpExamples, outputOption } from '../options.js';
 import type { InstallerOptions } from '../package/build-installer.js';
 import type { ChartOptions } from '../package/make-chart.js';
 
-/** `operator-builder manifests`. */
 export function manifestsCommand(context: CommandContext): Command {
   return new Command('manifests')
     .description(
@@ -34,7 +33,6 @@ export function manifestsCommand(context: CommandContext): Command {
     });
 }
 
-/** `operator-builder build-installer`. */
 export function buildInstallerCommand(context: CommandContext): Command {
   return overlayCommand('build-installer')
     .description(
@@ -61,7 +59,6 @@ export function buildInstallerCommand(context: CommandContext): Command {
     });
 }
 
-/** `operator-builder helm`. */
 export function helmCommand(context: CommandContext): Command {
   return overlayCommand('helm')
     .description(

@@ -49,7 +49,6 @@ export function planOutputOption(flags: string): Option {
   return new Option(flags, what).choices(planOutputs).default('text');
 }
 
-/** `operator-builder plan`. */
 export function planCommand(context: CommandContext): Command {
   return addApplyOptions(
     addClusterOptions(new Command('plan'))
@@ -120,7 +119,6 @@ interface UpgradeCheckOptions extends LogOptions {
   readonly output: Output;
 }
 
-/** `operator-builder upgrade-check`. */
 export function upgradeCheckCommand(context: CommandContext): Command {
   return new Command('upgrade-check')
     .description(

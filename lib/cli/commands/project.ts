@@ -9,7 +9,6 @@ import type { DeleteApiOptions } from '../scaffold/merge-project.js';
 import { scaffoldCommand, styles, testRunners } from '../scaffold/scaffold-command.js';
 import type { ScaffoldOptions } from '../scaffold/scaffold-command.js';
 
-/** `operator-builder init`. */
 export function initCommand(context: CommandContext): Command {
   return scaffoldCommand('init')
     .description(
@@ -54,7 +53,6 @@ export function initCommand(context: CommandContext): Command {
     });
 }
 
-/** `operator-builder create` with its subcommands. */
 export function createCommand(context: CommandContext): Command {
   return new Command('create')
     .description('Add a kind or a webhook to a project.')
@@ -62,7 +60,6 @@ export function createCommand(context: CommandContext): Command {
     .addCommand(createWebhookCommand(context));
 }
 
-/** `operator-builder create api`. */
 function createApiCommand(context: CommandContext): Command {
   return scaffoldCommand('api')
     .description('Add a kind, a version of a kind, or a controller to the project.')
@@ -116,7 +113,6 @@ function choice(flags: string, description: string): Option {
   });
 }
 
-/** `operator-builder create webhook`. */
 function createWebhookCommand(context: CommandContext): Command {
   return scaffoldCommand('webhook')
     .description('Add admission or conversion webhooks for a kind of the project.')
@@ -152,7 +148,6 @@ function createWebhookCommand(context: CommandContext): Command {
 
 type WebhookNames = 'group' | 'version' | 'kind';
 
-/** `operator-builder delete` with its subcommands. */
 export function deleteCommand(context: CommandContext): Command {
   const api = scaffoldCommand('api')
     .description(
@@ -176,7 +171,6 @@ export function deleteCommand(context: CommandContext): Command {
   return new Command('delete').description('Remove a kind from a project.').addCommand(api);
 }
 
-/** `operator-builder upgrade-project`. */
 export function upgradeProjectCommand(context: CommandContext): Command {
   return scaffoldCommand('upgrade-project')
     .description(

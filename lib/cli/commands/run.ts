@@ -15,7 +15,6 @@ import type { EnvtestOptions } from '../run/envtest.js';
 import type { RunOptions } from '../run/run-operator.js';
 import type { ApiServerOptions } from '../run/serve-api.js';
 
-/** `operator-builder run`. */
 export function runCommand(context: CommandContext): Command {
   return addEmbeddedOptions(addProcessOptions(addClusterOptions(new Command('run'))))
     .description(
@@ -73,7 +72,6 @@ function addEmbeddedOptions(command: Command): Command {
     );
 }
 
-/** `operator-builder apiserver`. */
 export function apiServerCommand(context: CommandContext): Command {
   return new Command('apiserver')
     .description(
@@ -123,7 +121,6 @@ export function apiServerCommand(context: CommandContext): Command {
     });
 }
 
-/** `operator-builder envtest`. */
 export function envtestCommand(context: CommandContext): Command {
   return new Command('envtest')
     .description(

@@ -3,7 +3,6 @@ import type { CommandContext } from '../command-context.js';
 import { addClusterOptions, helpExamples } from '../options.js';
 import type { TypesOptions } from '../types/write-types.js';
 
-/** `operator-builder types`. */
 export function typesCommand(context: CommandContext): Command {
   const command = new Command('types')
     .description(

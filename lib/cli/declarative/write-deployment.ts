@@ -84,7 +84,9 @@ function named({ file, text }: OperatorText): OperatorText {
   return { file: file === '-' ? 'operator.yaml' : file, text };
 }
 
-/** Returns the name of the deployment: the directory's, once it has one. */
+/**
+ * Returns the name of the deployment: the name that an earlier run has recorded in the directory, else the given one.
+ */
 async function nameOf(
   operators: readonly FileOperator[],
   folder: string,
@@ -186,7 +188,7 @@ const operatorsPath = `${operatorsFolder}/kustomization.yaml`;
 interface FormerOperators {
   /** Names of their files, if the kustomization was generated. */
   readonly names: readonly string[];
-  /** Undefined: all. */
+  /** Undefined: all namespaces. */
   readonly namespaces: readonly string[] | undefined;
 }
 

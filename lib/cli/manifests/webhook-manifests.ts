@@ -25,7 +25,6 @@ import type { WantedManifests, FileList } from './generated-file.js';
 import { ownNamespace } from './role-files.js';
 import { listedFiles, otherFiles, generatedFile, isGenerated } from './generated-file.js';
 
-/** An operator with its webhooks. */
 type Served = Pick<OperatorDefinition, 'name' | 'webhooks'>;
 
 const admissionPath = 'config/webhook/manifests.yaml';

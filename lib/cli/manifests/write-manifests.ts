@@ -21,7 +21,6 @@ export interface GeneratingOptions {
   readonly output: Output;
 }
 
-/** Options of `operator-builder manifests`. */
 export interface ManifestsOptions extends GeneratingOptions {
   /** A folder in the project. */
   readonly project: string;
@@ -48,7 +47,6 @@ export async function writeManifests(
   await generate({ folder: root, wanted, notes, command }, options, context);
 }
 
-/** Manifests to write. */
 interface Generated extends WantedManifests {
   readonly folder: string;
   /** The command line that writes stale files. */

@@ -98,7 +98,7 @@ function conditionsOf(object: Json, kind: string): string[] {
   return hasPort(object, kind, 'metrics') ? [metrics] : [];
 }
 
-/** Makes the rules for metrics over HTTPS conditional on them. */
+/** Returns the conditions of a role: roles for metrics over HTTPS also depend on the values of these metrics. */
 function conditionsOfRole(object: Json, metrics: string): string[] {
   const name = textAt(objectAt(object, 'metadata'), 'name');
   const isOfMetrics = /-metrics-(?:auth|certificates)-role(?:binding)?$/.test(name);

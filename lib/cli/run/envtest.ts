@@ -8,7 +8,6 @@ import { readText, statIfExists, whileWriting } from '../files.js';
 import { commandLogger } from '../options.js';
 import { startServer, controlTokenVariable } from './serve-api.js';
 
-/** Options of `operator-builder envtest`. */
 export interface EnvtestOptions {
   /** @defaultValue false: no controllers */
   readonly workloads?: boolean | undefined;

@@ -127,7 +127,6 @@ function refuseContradictions(options: RunOptions): void {
   }
 }
 
-/** Options of `operator-builder run`. */
 export interface RunOptions extends ClusterOptions, ProcessOptions, LogOptions {
   /** A directory of the project. */
   readonly project: string;

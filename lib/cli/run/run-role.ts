@@ -36,7 +36,6 @@ export class RunRole {
     this.#options = options;
   }
 
-  /** Returns parts of the manager for a loaded operator. */
   managerParts({ operator: { name } }: LoadedProject): ManagerParts {
     const { cluster, asAdmin, onMissing } = this.#options;
     if (asAdmin) return { client: cluster.client({ user: name }) };

@@ -20,7 +20,6 @@ import type { PlannedFile } from './plan-files.js';
 import { partInsertions, forTestRunner } from './init-project.js';
 import type { ScaffoldOptions, Style } from './scaffold-command.js';
 
-/** Options of `operator-builder create api`. */
 export interface CreateApiOptions extends ScaffoldOptions, ForeignOptions {
   readonly resource: boolean;
   readonly controller: boolean;

@@ -45,7 +45,6 @@ import { mergedRole, spokesOf } from './api-files.js';
 import { readTemplate } from './template.js';
 import type { TemplateFile } from './template.js';
 
-/** Options of `operator-builder create webhook`. */
 export interface CreateWebhookOptions extends ScaffoldOptions {
   readonly group: string;
   readonly version: string;

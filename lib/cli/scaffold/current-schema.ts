@@ -6,7 +6,6 @@ import { importText, importsIn, localName } from './insertions.js';
 export interface SchemaTexts {
   /** The user's file of the version to copy. */
   readonly own: string;
-  /** Path of `own`. */
   readonly path: string;
   /** The template's file of the further version. */
   readonly further: string;

@@ -17,7 +17,6 @@ import type { ScaffoldOptions, TestRunner } from './scaffold-command.js';
 import { readTemplate } from './template.js';
 import type { TemplateFile, TemplateValues } from './template.js';
 
-/** Options of `operator-builder init`. */
 export interface InitOptions extends ScaffoldOptions {
   readonly domain: string;
   readonly name?: string | undefined;

@@ -88,7 +88,6 @@ export interface ImportedName {
   readonly isType: boolean;
 }
 
-/** A statement `import { … } from '…';`. */
 interface ImportStatement {
   readonly whole: string;
   readonly from: string;

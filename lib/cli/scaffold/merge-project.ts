@@ -93,7 +93,6 @@ async function refuseUncommitted(folder: string): Promise<void> {
   throw new OperatorError('InvalidConfig', `${folder} ${what}; ${remedy}`);
 }
 
-/** Options of `operator-builder delete api`. */
 export interface DeleteApiOptions extends ScaffoldOptions {
   readonly group: string;
   readonly kind: string;
@@ -238,9 +237,9 @@ interface Sides {
 }
 
 /**
- * Returns the text without the lines that only `base` has, wherever they are: users create kinds and webhooks in another
- * order than `base` has them. Undefined if that changes more, or the user has changed or repeated one of the lines, or
- * added others that belong to them.
+ * Returns the text without the lines that only `base` has. They may be anywhere, because users create kinds and
+ * webhooks in another order than `base` does. Undefined if that is not safe: the templates differ in more than these
+ * lines, or the user changed or repeated one of them, or added lines that belong to one of them.
  */
 function withoutLines([ours, base, theirs]: Texts): string | undefined {
   const [before, after] = [bareLines(base), bareLines(theirs)];

@@ -307,7 +307,6 @@ function fail(path: string, problem: string): never {
 export interface OpenProject {
   /** Absolute path. */
   readonly folder: string;
-  /** Path of the project's file. */
   readonly path: string;
   readonly text: string;
   readonly project: Project;

@@ -10,7 +10,6 @@ import { done, planFiles, refuseStale, textIfExists, writeFiles } from '../scaff
 import type { WantedFile } from '../scaffold/plan-files.js';
 import { typeModules } from './type-module.js';
 
-/** Options of `operator-builder types`. */
 export interface TypesOptions extends ClusterOptions {
   /** The output folder. */
   readonly out: string;

@@ -38,7 +38,7 @@ export function parseExpression(source: string): Expression {
     if (!issues.includes(issue)) issues.push(issue);
   }
   const syntax = syntaxErrors(issues);
-  // The real parser looks for other problems last, unless there are too many errors of syntax.
+  // The real parser looks for problems other than syntax last, and not at all after too many errors of syntax.
   const others = syntax.length > mostSyntaxErrors ? [] : issues.filter((one) => !isSyntax(one));
   throw new CelCompileError(source, [...syntax, ...others]);
 }
@@ -57,7 +57,7 @@ function checkSize(source: string): void {
 /** Number of errors of syntax after which the real parser ends. */
 const mostSyntaxErrors = 100;
 
-/** Returns the errors of syntax in source order, up to the one that says that there are too many. */
+/** Returns the errors of syntax in source order, up to the error that there are too many. */
 function syntaxErrors(issues: readonly CelIssue[]): CelIssue[] {
   const found = issues.filter(isSyntax).sort((one, other) => one.at - other.at);
   const next = found[mostSyntaxErrors];

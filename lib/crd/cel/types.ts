@@ -1,4 +1,3 @@
-/** A CEL type. */
 export interface CelType {
   readonly kind: TypeKind;
   /** The name in messages. */
@@ -58,12 +57,10 @@ export const plainTypes: Readonly<Record<string, CelType>> = {
   uint: uintType,
 };
 
-/** `list(element)` */
 export function listType(element: CelType): CelType {
   return { kind: 'list', name: 'list', parameters: [element] };
 }
 
-/** `map(key, value)` */
 export function mapType(key: CelType, value: CelType): CelType {
   return { kind: 'map', name: 'map', parameters: [key, value] };
 }
@@ -73,7 +70,6 @@ export function opaqueType(name: string, ...parameters: readonly CelType[]): Cel
   return { kind: 'opaque', name, parameters };
 }
 
-/** `optional_type(value)` */
 export function optionalType(value: CelType): CelType {
   return opaqueType('optional_type', value);
 }

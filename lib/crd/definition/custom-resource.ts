@@ -395,7 +395,6 @@ function crdVersion(version: ResolvedVersion, schema: Schema): CrdVersion {
   };
 }
 
-/** Returns the options that are not undefined. */
 function given<T extends object>(options: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   const entries = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> };

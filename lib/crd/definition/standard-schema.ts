@@ -117,7 +117,7 @@ function list(schemas: unknown): unknown {
   return (schemas as readonly Schema[]).map(converted);
 }
 
-/** Returns a limit, which is itself excluded in another keyword. */
+/** Returns the keyword of a limit. JSON Schema has another keyword for a limit that excludes its own value. */
 function limit(name: string, value: number | undefined, isExclusive: boolean | undefined): object {
   if (value === undefined) return {};
   return isExclusive === true ? { [`exclusiveM${name}`]: value } : { [`m${name}`]: value };
