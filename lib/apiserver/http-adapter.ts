@@ -136,9 +136,9 @@ interface UpgradeRequest {
 }
 
 /**
- * A request that is upgraded to a WebSocket only if it runs a command in a pod. All other requests for an upgrade
- * are answered over HTTP/1.1, as HTTP allows: Java's client asks for HTTP/2 with each request. Node.js reads
- * `upgrade` once it has read the head of the request, and emits the event `upgrade` if it is true.
+ * A request that becomes a WebSocket only if it runs a command in a pod. Every other request for an upgrade gets an
+ * answer over HTTP/1.1, as HTTP allows: Java's client asks for HTTP/2 with each request. After the head of a request,
+ * Node.js reads the property `upgrade`, and emits the event `upgrade` if the property is true.
  */
 class CommandOrPlainRequest extends IncomingMessage {
   declare private asked: boolean | undefined;

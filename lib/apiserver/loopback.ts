@@ -62,8 +62,7 @@ export interface PutObject {
  */
 export interface Loopback {
   /**
-   * Returns an object. If a webhook converts its kind, the object may be in another version than `type`: the one in
-   * which it is stored.
+   * Returns an object. If a webhook converts its kind, the object has its stored version, which may differ from `type`.
    */
   get(type: ResourceType, key: ObjectKey): UnstructuredObject | undefined;
   /** Returns objects in the versions of {@link Loopback.get}. */
@@ -77,7 +76,7 @@ export interface Loopback {
   /** Calls `listener` before the store gets the content of a snapshot. */
   onRestore(listener: () => void): void;
   create(object: UnstructuredObject, options: LoopbackWriteOptions): Promise<UnstructuredObject>;
-  /** Replaces an object (or its subresource). If it has a `resourceVersion`, this must be the live one. */
+  /** Replaces an object or its subresource. A `resourceVersion` in the object must be that of the live object. */
   update(object: UnstructuredObject, options: LoopbackWriteOptions): Promise<UnstructuredObject>;
   /**
    * Stores a loose custom resource with one comparison and one commit, if no other manager owns fields of it.

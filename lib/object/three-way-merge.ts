@@ -324,8 +324,8 @@ function excludedMembers(desired: object, schema: Schema | undefined): readonly 
     .flatMap((union) => union.filter((name) => !isDesired(name)));
 }
 
-// Members of built-in kinds for which a zero equals an absent value on the server. For other members it does
-// not: without `automountServiceAccountToken: false` there is a token.
+// Members of built-in kinds for which a zero equals an absent value on the server. For other members, a zero has a
+// meaning: without `automountServiceAccountToken: false`, there is a token.
 const unstored: ReadonlySet<string> = new Set([
   ...['value', 'subPath', 'workingDir', 'readOnly', 'stdin', 'stdinOnce', 'tty'],
   ...['hostNetwork', 'hostPID', 'hostIPC', 'paused', 'publishNotReadyAddresses'],

@@ -18,9 +18,9 @@ import type { KubernetesObject } from './kubernetes-object.js';
 /** Options of {@link uncoveredPaths}. */
 export interface UncoveredPathsOptions {
   /**
-   * The object with the entry. If a field has nothing below it in the entry, it is an atomic list or map, or
-   * a granular map whose members all belong to other managers. Only the live object and its other managers
-   * show which of both. @defaultValue undefined: such fields count as atomic
+   * The object with the entry. If a field has nothing below it in the entry, it is an atomic list or map, or a granular
+   * map whose members all belong to other managers. Only the live object and its other managers show which of these it
+   * is. @defaultValue undefined: such fields count as atomic
    */
   readonly live?: KubernetesObject | undefined;
 }

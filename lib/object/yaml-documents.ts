@@ -74,7 +74,7 @@ const based: ScalarTag = {
     const digits = text.replaceAll(/[-+_]/g, '');
     const isPrefixed = /^0[a-z]/i.test(digits);
     const size = Number(isPrefixed ? digits : `0o${digits}`);
-    // Go reads what has more than 64 bits as a text or a decimal number.
+    // Go reads a number of more than 64 bits as a text or a decimal number.
     if (size >= 2 ** 64) return isPrefixed ? text : Number(text.replaceAll('_', ''));
     return text.startsWith('-') ? -size : size;
   },

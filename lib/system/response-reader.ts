@@ -21,7 +21,7 @@ type Chunk = IteratorResult<Uint8Array, undefined>;
 const most = { unreadBytes: 64 * 1024, unreadChunks: 1_000 };
 
 /**
- * Sends one request and reads its response, whose body it iterates over, once. It takes the place of undici's own
+ * Sends one request and reads its response; iterate over the reader once to get the body. It replaces undici's own
  * `request`, whose stream for the body costs as much as the rest of a small request.
  */
 export class ResponseReader

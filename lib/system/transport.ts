@@ -101,8 +101,8 @@ function lazySignal(this: { readonly [ending]: RequestEnding }): AbortSignal {
 const signalProperty = { enumerable: true, get: lazySignal };
 
 /**
- * Gives `request` the signal of `end`, which is read when the request's signal is. Node.js 20 takes 3 µs to create a
- * signal, a twentieth of a write to a server in the process, and such a server rarely needs one.
+ * Gives `request` a signal that is taken from `end` only when it is read. Node.js 20 takes 3 µs to create a signal, a
+ * twentieth of a write to a server in the process, and such a server rarely needs one.
  */
 export function withLazySignal(
   request: Omit<TransportRequest, 'signal'>,

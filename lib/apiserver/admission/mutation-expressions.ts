@@ -53,7 +53,7 @@ export const mutationTypes = {
   ApplyConfiguration: structType('Object', new Map()),
 } as const;
 
-/** Returns the problem of a mutation's type; undefined if it is the wanted one. */
+/** Returns the problem of a mutation whose type is not the wanted one; undefined without a problem. */
 export function mutationTypeProblem({ type }: CelProgram, wanted: CelType): string | undefined {
   const [given, expected] = [typeText(type), typeText(wanted)];
   return given === expected ? undefined : `must evaluate to ${expected} but got ${given}`;

@@ -103,7 +103,7 @@ interface PolicyRun {
   readonly fail: (problem: string) => void;
 }
 
-/** Applies a policy. A mutation that fails changes nothing, and the next one follows. */
+/** Applies a policy. If a mutation fails, it changes nothing, and the next mutation runs. */
 function mutated(
   core: ServerCore,
   { policy, binding, kind }: Applied,

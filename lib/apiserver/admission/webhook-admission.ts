@@ -51,7 +51,7 @@ interface Invoked extends ConfiguredWebhook {
 /** The result of the mutating webhooks of a write. */
 interface WebhookMutations {
   readonly write: AdmittedWrite;
-  /** The ids of webhooks that must be called again, because a later one changed the object. */
+  /** The ids of webhooks that must be called again, because a later webhook changed the object. */
   readonly again: ReadonlySet<string>;
   /** The ids of called webhooks that accept a second call. */
   readonly reinvocable: ReadonlySet<string>;
@@ -109,7 +109,7 @@ export class WebhookAdmission implements WriteHooks {
     return this.#mutate({ ...write, object: next }, { due, reinvocable }).write.object ?? next;
   }
 
-  /** Returns a mutated object, with the `managedFields` of the `given` one if its own are invalid. */
+  /** Returns the mutated object. If its `managedFields` are invalid, it keeps those of `given`. */
   #withValidManagers(given: UnstructuredObject, mutated: UnstructuredObject): UnstructuredObject {
     const { managedFields } = given.metadata;
     const { managedFields: changed } = mutated.metadata;

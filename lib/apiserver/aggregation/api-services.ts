@@ -51,7 +51,7 @@ const builtin: readonly Registration[] = [
   ['flowcontrol.apiserver.k8s.io', 'v1', 16_100, 21],
 ];
 
-/** A group and its APIServices, the one of the preferred version first. */
+/** A group and its APIServices, starting with that of the preferred version. */
 export interface RegisteredGroup {
   readonly name: string;
   readonly services: readonly ApiService[];
@@ -128,7 +128,9 @@ export class ApiServices {
     }
   }
 
-  /** Creates, updates or removes the APIService of a version for the CRDs. Keeps one that a user registered. */
+  /**
+   * Creates, updates or removes the APIService of a version for the CRDs. Keeps an APIService that a user registered.
+   */
   #sync(name: string): void {
     const live = this.#core.log.collection(apiServiceCollection).get(name) as
       ApiService | undefined;

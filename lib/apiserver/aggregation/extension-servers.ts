@@ -27,7 +27,7 @@ export interface ExtensionServer {
 }
 
 interface ExtensionRequest extends Pick<TransportRequest, 'method'> {
-  /** The encoded path without the query. It is sent as it is: the caller has authorized it. */
+  /** The encoded path without the query. It is sent unchanged, because the caller has authorized this path. */
   readonly path: string;
   /** The encoded query, without the question mark. */
   readonly query?: string;

@@ -88,9 +88,9 @@ interface Wanted {
 }
 
 /**
- * Returns the user to handle a request for: the user in its `Impersonate-…` headers, if `user` may
- * impersonate it, else `user` itself.
- * @throws StatusError 403: `user` may not impersonate it; 400: the headers name no user.
+ * Returns the user for whom to handle a request: `user`, or the user that `Impersonate-…` headers name, if `user` may
+ * impersonate that user.
+ * @throws StatusError 403: `user` may not impersonate the named user; 400: the headers name no user.
  */
 function impersonated(request: TransportRequest, user: UserInfo, authorizer: Authorizer): UserInfo {
   const wanted = readHeaders(request);

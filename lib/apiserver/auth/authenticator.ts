@@ -25,9 +25,8 @@ export class Authenticator {
   }
 
   /**
-   * Returns the user of a client certificate or a bearer token. One valid credential is enough, whether or not the
-   * other is valid.
-   * @returns undefined if the request has a certificate or a token, and none that is valid
+   * Returns the user of a client certificate or a bearer token. If a request has both, one valid credential is enough.
+   * @returns undefined if the request has credentials, but none is valid
    */
   authenticate(
     { headers }: TransportRequest,

@@ -164,7 +164,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
     if (this.#listener === undefined) {
       throw new OperatorError('Stopped', 'the cluster does not listen: call listen() first');
     }
-    // Not every platform lets a client connect to a wildcard address, and no certificate is valid for one.
+    // Not every platform lets a client connect to a wildcard address, and no certificate is valid for such an address.
     return this.#listener.url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
   }
 

@@ -84,7 +84,7 @@ export class ControllerEvents {
     this.#host = host;
   }
 
-  /** Starts to write Events; earlier ones are dropped. */
+  /** Starts to write Events. Earlier events are dropped. */
   start(): void {
     const idOf = ({ event }: Entry): string =>
       `${event.metadata.namespace ?? ''}/${event.metadata.name ?? ''}`;

@@ -30,8 +30,8 @@ interface RevisionHistory {
 }
 
 /**
- * Returns the revision of the owner's current template. An equal one of `revisions` gets the highest number,
- * so a roll-back renumbers an old revision; without an equal one, the function creates a revision.
+ * Returns the revision of the owner's current template. If one of `revisions` equals the template, it gets the highest
+ * number, so a roll-back renumbers an old revision. Otherwise, creates a revision.
  */
 export async function newestRevision(
   history: RevisionHistory,

@@ -237,9 +237,7 @@ function placePods(nodes: readonly DaemonNodeView[]): DaemonSetPlan {
   return { createOn, deletePods };
 }
 
-/**
- * Returns the surplus pods of a node: all but the oldest updated and the oldest old one. A surge needs both.
- */
+/** Returns the surplus pods of a node: all except its oldest updated pod and its oldest old pod. A surge needs both. */
 function duplicates(alive: readonly DaemonPodView[]): DaemonPodView[] {
   const [updated, old] = [alive.filter((pod) => pod.updated), alive.filter((pod) => !pod.updated)];
   return [...updated.slice(1), ...old.slice(1)];

@@ -13,7 +13,7 @@ export interface MetricRule {
   readonly metric: string;
   /** The value of each matching pod: a quantity, such as `250m`, `1Gi` or 30. */
   readonly value?: string | number | undefined;
-  /** Instead of `value`: the value of all matching pods together, which the ready ones share equally. */
+  /** Instead of `value`: the value of all matching pods together, which the ready pods share equally. */
   readonly total?: string | number | undefined;
   /**
    * The pods that have this value. For `Object` and `External` metrics, whose value is `value` or `total`, only

@@ -30,8 +30,8 @@ interface Reference {
 }
 
 /**
- * Returns the first reference of a pod that keeps its containers from starting, as a kubelet finds them: those of
- * volumes, then those in the environment of containers. The objects of optional references may be missing.
+ * Returns the first reference of a pod to a missing object, which keeps its containers from starting. Like a kubelet,
+ * checks volumes first, then the environment of containers. Optional references may name missing objects.
  */
 export function missingReference(pod: Pod, lookup: Lookup): MissingReference | undefined {
   const { volumes = [], initContainers = [], containers = [] } = pod.spec ?? {};

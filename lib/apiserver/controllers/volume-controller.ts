@@ -81,8 +81,8 @@ export class VolumeController {
   }
 
   /**
-   * Returns the volume that the claim names, that is reserved for it, or that fits it, or creates one. Undefined
-   * if no volume is available yet.
+   * Returns the volume of a claim: one that the claim names, else one that is reserved for it, else one that fits, else
+   * a new one. Undefined if no volume is available yet.
    */
   async #volumeFor(claim: PersistentVolumeClaim): Promise<PersistentVolume | undefined> {
     const { volumeName } = claim.spec ?? {};

@@ -60,7 +60,7 @@ export class WebhookConverter {
     throw internalFailure(known);
   }
 
-  /** Returns the conversion that {@link prepare} or {@link fetch} has stored; undefined: none has. */
+  /** Returns the conversion that {@link prepare} or {@link fetch} has stored; undefined if neither has. */
   known(object: UnstructuredObject, apiVersion: string): UnstructuredObject | undefined {
     if (object.apiVersion === apiVersion) return object;
     const known = this.#knownOf(apiVersion).get(object);

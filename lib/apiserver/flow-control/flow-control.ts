@@ -74,7 +74,7 @@ export class FlowControl {
     return this.#sorted;
   }
 
-  // A change may already have caused others, so only the stored state counts.
+  // Reads the stored object instead of that of the entry: a listener may already have changed it again.
   #follow({ collection, key }: LogEntry): void {
     if (collection !== flowCollection && collection !== levelCollection) return;
     this.#sorted = undefined;

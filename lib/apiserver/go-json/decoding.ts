@@ -12,7 +12,9 @@ export class DecodeError extends Error {
   }
 }
 
-/** The kind of a Go type: that of a container, the name of a basic type, or `own` if the type decodes itself. */
+/**
+ * The kind of a Go type: `slice`, `map` or `struct`, the name of a basic type, or `own` for a type that decodes itself.
+ */
 type GoKind = 'slice' | 'map' | 'struct' | 'own' | (string & {});
 
 /** A field of a Go struct, as messages name it. */
@@ -123,8 +125,8 @@ export interface GoType {
   /** Returns whether `omitempty` omits this decoded value. */
   isEmpty(value: unknown): boolean;
   /**
-   * Takes a value that was changed after it was decoded. Returns it with the fields of its structs in Go's order:
-   * the same value if they already are in this order. @defaultValue undefined: values of the type hold no structs
+   * Returns a value that was changed after decoding, with the fields of its structs in Go's order. Returns the same
+   * value if the fields already are in this order. @defaultValue undefined: values of the type hold no structs
    */
   readonly inOrder?: ((value: unknown) => unknown) | undefined;
 }
@@ -291,7 +293,7 @@ class TimeFormatError extends Error {}
 
 /**
  * Normalizes a `metav1.Time`, which is RFC 3339, to UTC and whole seconds.
- * @throws TimeFormatError it is not such a time.
+ * @throws TimeFormatError the text is not such a time.
  */
 function normalTime(text: string): string {
   check(text, secondsLayout, secondsParts);
@@ -300,7 +302,7 @@ function normalTime(text: string): string {
 
 /**
  * Normalizes a `metav1.MicroTime`, which is RFC 3339 with exactly six fractional digits, to UTC.
- * @throws TimeFormatError it is not such a time.
+ * @throws TimeFormatError the text is not such a time.
  */
 function normalMicroTime(text: string): string {
   check(text, microsLayout, microsParts);

@@ -397,10 +397,7 @@ function zeroStruct(plan: StructPlan): Record<string, unknown> {
 /** Members with a union are pointers in Go: missing ones are nil, and no other is empty. */
 const union = { zero: () => null, isEmpty: () => false };
 
-/**
- * Returns the state for a decoder that runs within another one: its unknown fields are not reported to the outer
- * one.
- */
+/** Returns the state for a nested decoder. Its unknown fields are not reported to the outer decoder. */
 function ownDecoding({ fromStorage }: Decoding): Decoding {
   return new Decoding(fromStorage);
 }

@@ -114,7 +114,7 @@ function annotation(name: keyof typeof annotationNames, list: readonly unknown[]
   return list.length === 0 ? {} : { [annotationNames[name]]: JSON.stringify(list) };
 }
 
-/** Returns the value in an annotation; undefined if it does not fit, as Go ignores it then. */
+/** Returns the value in an annotation; undefined if the value is invalid, because Go then ignores it. */
 function annotated(text: unknown, read: (value: unknown) => unknown): unknown {
   if (typeof text !== 'string') return undefined;
   try {

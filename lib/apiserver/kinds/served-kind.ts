@@ -65,7 +65,7 @@ interface KindConversions {
   prepare(stored: readonly UnstructuredObject[]): void;
   /** Fetches the same conversions as `prepare`, outside of a request. Never rejects. */
   fetch(stored: readonly UnstructuredObject[]): Promise<void>;
-  /** Returns a conversion that `prepare` or `fetch` has fetched; undefined: neither has. */
+  /** Returns a conversion that `prepare` or `fetch` has fetched; undefined if neither has. */
   known(stored: UnstructuredObject): UnstructuredObject | undefined;
 }
 
@@ -190,7 +190,7 @@ export class KindRegistry {
     return this.#byPlural.values();
   }
 
-  /** Returns one version of each kind: the storage version, or another one if that is not served. */
+  /** Returns one version of each kind: the storage version, or another version if the storage version is not served. */
   stored(): readonly ServedKind[] {
     const stored = new Map<string, ServedKind>();
     for (const kind of this.all()) {
@@ -200,7 +200,9 @@ export class KindRegistry {
     return [...stored.values()];
   }
 
-  /** Returns the storage version of the kind in `collection`, or another one if that is not served. */
+  /**
+   * Returns the storage version of the kind in `collection`, or another version if the storage version is not served.
+   */
   storedIn(collection: string): ServedKind | undefined {
     let found: ServedKind | undefined;
     for (const kind of this.all()) {

@@ -72,7 +72,7 @@ export function objectToProtobuf(object: TypeMeta): Uint8Array {
   });
 }
 
-/** Returns what `write` writes. An error must leave nothing behind for the next caller. */
+/** Returns the bytes that `write` writes. After an error, the shared writer must be empty for the next caller. */
 function taken(write: () => void): Uint8Array {
   try {
     write();

@@ -119,10 +119,7 @@ function exact(high: number, low: number): bigint {
   return (BigInt(high) << 28n) | BigInt(low);
 }
 
-/**
- * Writes a message from its end to its start: the length of a nested message, which precedes it, is
- * known once its content is written.
- */
+/** Writes a message from its end to its start, because the length of a nested message precedes its content. */
 export class WireWriter {
   #bytes: Buffer;
   #at: number;

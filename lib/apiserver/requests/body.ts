@@ -298,8 +298,8 @@ function statusResponse(body: Status, encoding: Encoding): TransportResponse {
 }
 
 /**
- * Adds a `Warning` header to `response` for each of `warnings` (RFC 7234, code 299), in UTF-8. Drops empty ones and
- * those with control characters, such as the end of a line, as the real server does.
+ * Adds a `Warning` header to `response` for each of `warnings` (RFC 7234, code 299), in UTF-8. Like the real server,
+ * drops empty warnings, and warnings with control characters such as the end of a line.
  */
 export function withWarnings(
   response: TransportResponse,

@@ -43,7 +43,7 @@ export interface CommandRunner {
 }
 
 /**
- * Returns the container that a request names, or the only one beside init containers.
+ * Returns the container that a request names. Without a name, returns the only regular container.
  * @throws StatusError 400: the pod has several containers, or none of that name.
  */
 export function containerOf({ metadata, spec }: Pod, given: string | null | undefined): string {

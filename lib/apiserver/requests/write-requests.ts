@@ -47,7 +47,7 @@ import {
 } from './write-options.js';
 import type { WriteOptions } from './write-options.js';
 
-/** @param objectKind - the kind of the written objects, if it is not that of the request */
+/** @param objectKind - the kind of the written objects, if it differs from the kind of the request */
 export function writeOf(
   context: ResourceContext,
   options: WriteOptions,

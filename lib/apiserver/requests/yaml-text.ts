@@ -160,7 +160,9 @@ function membersOf(value: Readonly<Record<string, unknown>>): string[] {
 /** A space between two other characters. */
 const singleSpaces = /(?<=[^ ]) (?=[^ ])/;
 
-/** Characters that the real server refuses in answers: its JSON does not escape them, and it reads it as YAML. */
+/**
+ * Characters that the real server refuses in answers: it reads its JSON as YAML, and this JSON does not escape them.
+ */
 const forbidden = /[\u007f-\u0084\u0086-\u009f\ufffe\uffff]/;
 /** Characters that are escaped. */
 const special = /[^\n\u0020-\u007e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]/;
@@ -238,7 +240,7 @@ function compareNaturally(one: string, other: string): number {
   return (isLetter ? 0 : compareNumbers(one, other, at)) || (a < b ? -1 : 1);
 }
 
-/** Returns whether the digits right before `at` have one that is not zero. */
+/** Returns whether one of the digits right before `at` is not zero. */
 function isWithinNumber(text: string, at: number): boolean {
   for (let before = at - 1; /[0-9]/.test(text[before] ?? ''); before--) {
     if (text[before] !== '0') return true;

@@ -27,8 +27,8 @@ function generateSelector({ metadata, spec }: Job): void {
   const labels = (spec.template.metadata.labels ??= {});
   // As on the real server, the Job also takes empty labels from its template.
   if (hasEmptyLabels) metadata.labels ??= labels;
-  // Mutate in place: a Job that took its labels from the template gets these labels, too. One without labels in
-  // its template gets them in reads only, see `completeNew`.
+  // Mutate in place: a Job that took its labels from the template gets these labels, too. A Job without labels in its
+  // template gets them in reads only, see `completeNew`.
   labels[uidLabel] ??= uid;
   labels['batch.kubernetes.io/job-name'] ??= name;
   labels['controller-uid'] ??= uid;

@@ -157,7 +157,7 @@ function keepDecisions(conditions: Condition[], old: readonly Condition[]): void
   }
 }
 
-/** Sets the times that conditions lack. Those that stay keep the time of their transition. */
+/** Sets the missing times of conditions. Unchanged conditions keep their transition time. */
 function setTimes(conditions: Condition[], old: readonly Condition[], now: string): void {
   for (const [index, condition] of conditions.entries()) {
     const { type, status, lastUpdateTime, lastTransitionTime } = condition;

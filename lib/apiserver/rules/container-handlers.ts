@@ -24,10 +24,7 @@ export function validateHandlers(
   validateSuccessThreshold(startupProbe, errors.at('startupProbe'));
 }
 
-/**
- * Checks a readiness probe. A failed one does not stop its container, so it must not have a grace
- * period.
- */
+/** Checks a readiness probe. It must not have a grace period, because its failure does not stop the container. */
 function validateReadiness(probe: Container['readinessProbe'], errors: FieldErrors): void {
   validateProbe(probe, errors);
   const { terminationGracePeriodSeconds: seconds } = probe ?? {};

@@ -219,7 +219,7 @@ function isSet(
 ): boolean {
   const { [member]: value } = container;
   if (value === undefined) return hadEmptyMember(container, member);
-  // In Go, resources are a struct without a pointer: they are set if a map or a list in them is, even an empty one.
+  // In Go, `resources` is a struct without a pointer. It is set if one of its maps or lists is set, even an empty one.
   if (member !== 'resources' || Object.keys(value).length > 0) return true;
   return ['limits', 'requests', 'claims'].some((list) => hadEmptyMember(value as object, list));
 }

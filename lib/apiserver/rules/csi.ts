@@ -221,7 +221,7 @@ const metadataLimit = 256 * 1024;
 
 function validateVolumeError(error: Wire<V1VolumeError> | undefined, errors: FieldErrors): void {
   const { message = '', errorCode = 0 } = error ?? {};
-  // The real server shows another limit than the one that it checks.
+  // The error of the real server shows another limit than the limit that the server checks.
   if (message.length > messageLimit) errors.tooLong('message', metadataLimit);
   if (errorCode < 0) {
     errors.invalid('errorCode', errorCode, 'must be between 0 and 2147483647, inclusive');

@@ -67,7 +67,7 @@ function unordered(previous: number, current: number): string {
   return `non-increasing order, previous: ${previous}, current: ${current}`;
 }
 
-/** Returns the interval that a string such as `2-4` is, or its problem. */
+/** Returns the interval of a string such as `2-4`, or its problem. */
 function intervalOf(text: string, completions: number): Interval | string {
   const limits = text.split('-');
   if (limits.length > 2) {
@@ -84,7 +84,7 @@ function intervalOf(text: string, completions: number): Interval | string {
   return { first, last: last ?? first };
 }
 
-/** Checks the indexes in a written status of a Job. Those that stay may remain. */
+/** Checks the indexes in a written status of a Job. Unchanged indexes may stay invalid. */
 export function validateStatusIndexes(
   { spec, status }: Job,
   { status: old }: Job,

@@ -123,7 +123,7 @@ function validateFinished({ job, status, before }: States, errors: FieldErrors):
   }
 }
 
-/** Checks what must not change back. */
+/** Checks that a status neither ends a terminal condition nor decreases a counter. */
 function validateChange({ job, status, before }: States, errors: FieldErrors): void {
   const { spec } = job;
   const refuse = (detail: string): void => errors.wrong('status.conditions', detail);

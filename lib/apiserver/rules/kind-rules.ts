@@ -64,8 +64,9 @@ export interface KindRules<T = UnstructuredObject> {
    */
   readonly specChanged?: (object: T, old: T) => boolean;
   /**
-   * A member whose empty lists in a body increment `metadata.generation`: the real server compares them with the
-   * missing lists that it stores. `defaulted`: lists of the member that have a default when they are empty.
+   * A member whose empty lists in a body increment `metadata.generation`. The real server stores an empty list as a
+   * missing one, and then compares the empty list of the body with it. `defaulted`: lists of the member that have a
+   * default when they are empty.
    * @defaultValue undefined: empty and missing lists are equal
    */
   readonly emptyListsCount?: { readonly member: string; readonly defaulted: readonly string[] };

@@ -152,7 +152,7 @@ const computeResources: ReadonlySet<string> = new Set([
 
 /** Returns whether a scope can limit a resource. Unknown scopes limit every resource. */
 function fits(scope: string, resource: string): boolean {
-  // Such pods have no requests, so only their number counts.
+  // Pods of this scope have no requests, so only their number counts.
   if (scope === 'BestEffort') return resource === 'pods';
   if (scope === 'VolumeAttributesClass') {
     return resource === 'persistentvolumeclaims' || resource === 'requests.storage';

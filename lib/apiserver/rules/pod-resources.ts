@@ -92,7 +92,7 @@ function aggregateOf(spec: PodSpec, list: List): Amounts {
   return largestOf(sumOf([...regularContainers(spec).map(of), sidecars]), starting);
 }
 
-/** Returns the requests or limits of a pod without its overhead: those of its containers, unless it has its own. */
+/** Returns the requests or limits of a pod without its overhead: the pod's own, or else those of its containers. */
 export function podAmounts(spec: PodSpec, list: List): Amounts {
   return { ...aggregateOf(spec, list), ...spec.resources?.[list] };
 }

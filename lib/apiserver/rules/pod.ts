@@ -188,7 +188,7 @@ function validateMirror({ metadata, spec }: Pod, errors: FieldErrors): void {
   errors.invalid(`metadata.annotations[${mirrorAnnotation}]`, value, why);
 }
 
-/** Checks that an update neither makes a pod the mirror of a static pod nor ends that. */
+/** Checks that an update does not change the annotation of the mirror of a static pod. */
 function validateMirrorUpdate({ metadata }: Pod, old: Pod, errors: FieldErrors): void {
   const value = metadata?.annotations?.[mirrorAnnotation];
   const before = old.metadata?.annotations?.[mirrorAnnotation];
@@ -248,7 +248,7 @@ export const podRules: KindRules = typedRules<Pod>({
     validateMirrorUpdate(pod, old, errors);
     validatePodUpdate(pod, old, errors);
   },
-  // Components update pods often: the real server warns about new ones only.
+  // Components update pods often: the real server warns about new pods only.
   warnings: ({ spec }, old) =>
     spec === undefined || old !== undefined ? [] : podWarnings(spec, 'spec'),
   selectableFields: ({ spec, status }) => ({

@@ -66,7 +66,9 @@ export function podRefused(metadata: Pod['metadata'], why: string): Error {
   return forbidden({ group: '', plural: 'pods', name }, why);
 }
 
-/** Returns the class of pods without one. Of several, the one with the lowest value counts. */
+/**
+ * Returns the default class of pods without a class. Of several default classes, the one with the lowest value counts.
+ */
 function defaultClass(server: ServerView): PriorityClass | undefined {
   const classes = [...server.all(collection)] as unknown as PriorityClass[];
   const [lowest] = classes

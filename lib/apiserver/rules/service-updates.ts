@@ -27,7 +27,7 @@ export function keepAddresses(spec: ServiceSpec, old: ServiceSpec): void {
   }
 }
 
-/** If only one of the two fields changed, the other follows. */
+/** If an update changes `clusterIP` but not `clusterIPs`, adapts `clusterIPs`. */
 function matchClusterIps(spec: ServiceSpec, old: ServiceSpec): void {
   const { clusterIP = '', clusterIPs = [] } = spec;
   if (clusterIP === (old.clusterIP ?? '') || !deepEqual(clusterIPs, old.clusterIPs ?? [])) return;

@@ -214,8 +214,8 @@ function untypedProblem(
 }
 
 /**
- * Decodes a patched object again, with sorted members: the library that patches for the real server sorts them by
- * name. So the first problem is the one that the real server reports, and `warnings` are replaced by those in its order.
+ * Decodes a patched object again with sorted members, because the real server's patch library sorts them. The first
+ * problem is then the one that the real server reports. Replaces `warnings` by those of this second decoding.
  * @returns the first error, if there is one
  */
 function decodeAgain(
@@ -375,8 +375,8 @@ export function isChangedByEmptyLists(decoded: UnstructuredObject): boolean {
 }
 
 /**
- * Returns whether the body clears `managedFields`: an empty list does, a missing one keeps them.
- * For a custom resource both count as missing.
+ * Returns whether the body clears `managedFields`: an empty list clears them, and a missing list keeps them. For a
+ * custom resource, an empty list counts as missing.
  */
 function clearsManagedFields({ metadata }: RawObject['value']): boolean {
   const sent = isJsonObject(metadata) ? metadata['managedFields'] : undefined;
@@ -459,7 +459,7 @@ function isRegistered({ kind, apiVersion }: TypeMeta): boolean {
   return rawDefinition(definitionName(group, version, kind)) !== undefined;
 }
 
-/** Returns why Go cannot convert a body of another type, or of an unknown one. */
+/** Returns why Go cannot convert a body of another or an unknown type. */
 function decodingProblem({ group, kind }: ServedKind['type'], given: TypeMeta & object): string {
   const { apiVersion, kind: name } = given;
   if (!isRegistered(given)) {

@@ -73,7 +73,9 @@ function nameOf(given: string): string {
   return given.split(':', 1)[0] ?? '';
 }
 
-/** Whether one of the entries names the finding's rule, for all paths or for one above the finding's. */
+/**
+ * Whether one of the entries names the finding's rule, either for all paths or for a path at or above the finding's.
+ */
 function covers(entries: readonly string[], { rule, path }: DefinitionFinding): boolean {
   return entries.some((entry) => {
     if (nameOf(entry) !== rule) return false;

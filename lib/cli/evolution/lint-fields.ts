@@ -115,7 +115,7 @@ function* enumProblems({ schema }: Field, problem: ProblemOf): Generator<LintPro
   yield problem('enum-case', `values of enums are in CamelCase, unlike ${shown.join(', ')}${more}`);
 }
 
-/** `CamelCase`, `HTTP` and such with a number: `HTTP-01`, `V1.0`. */
+/** Matches `CamelCase` and `HTTP`, also with a number at the end: `HTTP-01`, `V1.0`. */
 const camelCase = /^[A-Z][A-Za-z0-9]*(?:[-.]\d+)*$/;
 
 const mostShown = 3;

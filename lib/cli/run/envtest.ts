@@ -73,7 +73,7 @@ async function refuseOthers(file: string): Promise<void> {
   throw new OperatorError('InvalidConfig', `${problem}; name another folder, or remove it`);
 }
 
-/** Returns the script of a program. envtest reads the help to find out which flags exist: none is optional. */
+/** Returns the script of a program. It passes on all arguments, even `--help`, from which envtest learns the flags. */
 function script(command: readonly string[]): string {
   return `${scriptHead}${command.map(quoted).join(' ')} "$@"
 `;

@@ -75,7 +75,7 @@ class RestartedOperator {
     this.failed.catch(() => undefined);
   }
 
-  /** Replaces operators one at a time. @throws the error of the next one; the previous one continues */
+  /** Replaces operators one at a time. @throws the error of the next operator; the previous operator then continues */
   replace(loaded: LoadedProject): Promise<void> {
     const replaced = this.#last.then(() => this.#replace(loaded));
     this.#last = replaced.catch(() => undefined);

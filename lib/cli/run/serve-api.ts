@@ -161,7 +161,9 @@ export async function writeKubeConfigFile(
   };
 }
 
-/** Returns a file for the kubeconfig of a listening cluster: another one while another cluster uses the file. */
+/**
+ * Returns a file for the kubeconfig of a listening cluster: `file`, or another file while another cluster uses `file`.
+ */
 export async function freeKubeConfigFile(cluster: EmbeddedCluster, file: string): Promise<string> {
   const server = await serverIn(file);
   if (server === undefined || !(await isOfOther(server, cluster))) return file;

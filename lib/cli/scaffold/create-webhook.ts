@@ -165,7 +165,7 @@ async function crdNow(
 }
 
 /**
- * The webhooks in the folder of the first version receive the stored one, which the user may have changed since.
+ * The webhooks in the folder of the first version receive the stored version, which the user may have changed since.
  * @throws UsageError the requested webhooks would receive another version, or exist already there
  */
 function refuseMovedStorage(

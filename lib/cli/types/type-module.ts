@@ -24,7 +24,7 @@ interface TypeModule {
 
 /**
  * Generates a module for each served version of a definition.
- * @throws OperatorError `InvalidConfig`: a name of the definition can't be one in code, or of a file
+ * @throws OperatorError `InvalidConfig`: a name in the definition can't be used in code, or as the name of a file
  */
 export function typeModules(crd: CustomResourceDefinition): readonly TypeModule[] {
   refuseNames(crd);

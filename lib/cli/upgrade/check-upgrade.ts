@@ -43,9 +43,9 @@ export interface UpgradeCheck {
 }
 
 /**
- * Checks the effects of an operator's upgrade. The old version reconciles the resources in an embedded
- * cluster with simulated workloads until it settles; then the new version does, with its definitions. The
- * report lists the differences. Time is simulated, so rollouts take none.
+ * Checks the effects of an operator's upgrade. The old version reconciles the resources in an embedded cluster with
+ * simulated workloads until it settles; then the new version does, with its definitions. The report lists the
+ * differences. Time is simulated, so rollouts take no real time.
  * @throws OperatorError `InvalidConfig`: the old version fails or does not settle on the resources, which
  * leaves no state to compare with
  */

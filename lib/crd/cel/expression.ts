@@ -200,7 +200,7 @@ export class SyntaxIssue extends Error {
   }
 }
 
-/** The parser exceeds a limit of the real one. The real one reports only errors of syntax before it. */
+/** An expression exceeds a limit of the real parser, which reports only the syntax errors before that place. */
 export class ParserLimit extends SyntaxIssue {
   /** The offset up to which the parser had read. */
   readonly until: number;

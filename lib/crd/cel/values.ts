@@ -75,7 +75,7 @@ export class CelOptional {
   static readonly none = new CelOptional(undefined);
   readonly #value: CelValue | CelError | undefined;
 
-  /** @param value - undefined for none; the error of a value that does not fit its schema */
+  /** @param value - undefined for an empty optional; an error if the value does not fit its schema */
   constructor(value: CelValue | CelError | undefined) {
     this.#value = value;
   }

@@ -170,11 +170,11 @@ export interface Convertible {
   /** The names of all versions. */
   readonly versions: readonly string[];
   /**
-   * Converts an object to another version through the hub. Returns a new object with the same `metadata`,
-   * except labels and annotations, which converters may change. Fields that do not survive the way back are kept in
-   * annotations with the prefix `kept-fields.operator-builder.io`, from which the way back sets them again, unless the
-   * converted object has been changed there, or the schema refuses the value. Fields of the status are not kept, nor those
-   * for which 200 KiB of annotations have no room.
+   * Converts an object to another version through the hub. Returns a new object with the same `metadata`, except labels
+   * and annotations, which converters may change. Annotations with the prefix `kept-fields.operator-builder.io` keep
+   * the fields that do not survive the way back. The way back sets these fields again, unless the converted object has
+   * been changed there, or the schema refuses the value. Fields of the status are not kept, nor fields beyond 200 KiB
+   * of annotations.
    * @param desiredApiVersion - group and version, for example `example.com/v1`
    * @throws OperatorError `InvalidObject`: the object has another kind or an unknown version, or a converter
    * threw (`cause`) or changed forbidden metadata

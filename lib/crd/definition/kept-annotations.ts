@@ -36,7 +36,7 @@ export interface Annotation {
   readonly field: KeptField;
 }
 
-/** The name of a member, an item of a list whose items the schema tells apart, or the order of such items. */
+/** The name of a member, an item of a list whose items have keys, or the order of such items. */
 export type Step = string | ItemStep | OrderStep;
 
 export interface ItemStep {

@@ -13,7 +13,7 @@ export interface MetaPlace {
   readonly noDefaults: string | undefined;
 }
 
-/** The place of a schema outside of such fields. */
+/** The place of a schema outside of apiVersion, kind and metadata. */
 export const outsideMeta: MetaPlace = { insideMeta: false, noDefaults: undefined };
 
 export function placeOfProperty(
@@ -47,7 +47,7 @@ export function validatePlace(
   }
 }
 
-/** Checks the schemas of apiVersion, kind and metadata of an object: the whole one, or one inside it. */
+/** Checks the schemas of apiVersion, kind and metadata, either of the whole object or of an object inside it. */
 export function validateMetaFields(
   object: Schema,
   {

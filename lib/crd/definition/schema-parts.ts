@@ -21,8 +21,8 @@ export function namesDialect(schema: Schema): boolean {
 }
 
 /**
- * Returns whether a schema can be read as a structural one. The API server does not check further whether
- * others are structural.
+ * Returns whether a schema can be read as a structural one. If not, the API server does not check the other rules of
+ * structural schemas.
  */
 export function isReadable(schema: Schema): boolean {
   const given = schema as Readonly<Record<string, unknown>>;

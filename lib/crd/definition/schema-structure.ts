@@ -115,7 +115,7 @@ function validateLevel(schema: Schema, at: At): boolean {
   return sound;
 }
 
-/** Checks that limits fit the type: with others, the API server refuses every value. */
+/** Checks that limits fit the type: with a limit that does not fit, the API server refuses every value. */
 function validateLimits(schema: Schema, field: string, errors: FieldErrors): void {
   for (const keyword of ['minimum', 'maximum', 'multipleOf'] as const) {
     const { [keyword]: limit, type = '', format } = schema;

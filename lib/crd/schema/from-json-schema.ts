@@ -347,7 +347,7 @@ function isNull(schema: unknown): boolean {
 /** Keywords that tell the type of a schema without one. */
 const ofObjects = ['properties', 'required', 'additionalProperties', 'propertyNames'];
 
-/** Returns the types of a schema; if it names none, those of its constants or members. */
+/** Returns the types that a schema names, or else those of its constants or members. */
 function typesOf({ type, ...given }: Json): readonly string[] {
   if (typeof type === 'string') return [type];
   if (Array.isArray(type)) return type.filter((one): one is string => typeof one === 'string');

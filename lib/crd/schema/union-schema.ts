@@ -124,7 +124,7 @@ export function mergedStructure(
   const bothItems = items && otherItems && mergedStructure(items, otherItems, inItems);
   if (typeof bothItems === 'string') return bothItems;
   const areObjects = one.type === 'object' && other.type === 'object';
-  // Fields of the alternative that names none must not be pruned.
+  // If only one alternative names fields, the fields of the other must not be pruned.
   const isFree = areAlternatives && areObjects && isFreeObject(one) !== isFreeObject(other);
   return {
     ...other,

@@ -11,9 +11,9 @@ function shown(value: unknown): string {
 type ProblemsOf = (text: string) => readonly string[];
 
 /**
- * Collects the problems of an object, one cause per field, with the reasons and messages of apimachinery's
- * `field` package. Fields are named by their path from the place of these errors: the object itself, or
- * the part of it that {@link at} names. The empty path is the place.
+ * Collects the problems of an object, one cause per field, with the reasons and messages of apimachinery's `field`
+ * package. Fields are named by their path from the place of these errors: the object itself, or the part of it that
+ * {@link at} names. The empty path means that place.
  */
 export class FieldErrors {
   readonly causes: StatusCause[] = [];
@@ -84,7 +84,9 @@ export class FieldErrors {
     if (!deepEqual(value, old)) this.invalid(field, value, 'field is immutable');
   }
 
-  /** Checks each item of a list at its place. Go's zero value of a list is null. */
+  /**
+   * Checks each item of a list at its place. The list may be null: the decoder sets a missing list to null, as Go does.
+   */
   each<T>(
     field: string,
     items: readonly T[] | null | undefined,
