@@ -30,8 +30,8 @@ export interface ConditionUpdate extends Omit<
 /**
  * Returns the conditions with `update`, which replaces the condition of its type or is appended. `lastTransitionTime`
  * changes only with the status. Returns the same array if nothing changed, so that the caller can skip the write.
- * Reason and message are adapted to the limits of metav1.Condition, because the server would reject the whole status:
- * the reason `no space left` becomes `noSpaceLeft`, and a reason without a letter or digit becomes `Reason`.
+ * Reason and message are adapted to the limits of metav1.Condition, because the server would otherwise reject the whole
+ * status. The reason `no space left` becomes `noSpaceLeft`, and a reason without a letter or digit becomes `Reason`.
  */
 export function setCondition(
   conditions: readonly Condition[],

@@ -48,9 +48,10 @@ export const serverSetFields: readonly string[] = [
  * The result is empty if and only if they are equal; undefined and absent are the same. A field that exists
  * in only one of them is one change with its whole value.
  *
- * List entries are identified by the keys in the schema, if every entry has them, else by the first of `name`, `type`, `key`, `mountPath`, `containerPort`, `port`,
- * `uid` that is unique in the list and that every entry has. Without such a field, the index identifies an
- * entry. A change of the order alone has the path `list[order]` and the keys as values.
+ * List entries are identified by the keys in the schema, if every entry has them. Otherwise, the first of these fields
+ * counts that every entry has with a different value: `name`, `type`, `key`, `mountPath`, `containerPort`, `port`,
+ * `uid`. Without such a field, the index identifies an entry. A change of the order alone has the path `list[order]`
+ * and the keys as values.
  */
 export function diffObjects(from: unknown, to: unknown, options: DiffOptions = {}): FieldChange[] {
   const { ignore = [], schema } = options;

@@ -8,8 +8,8 @@ import { asError } from './as-error.js';
 export type OneRequest = Pick<Dispatcher, 'dispatch'> & { destroy(): Promise<void> };
 
 /**
- * The connection of a stream, such as a watch, read by Node.js itself: a chunk costs half the CPU time that it costs
- * undici, which copies it into the memory of its parser. A watch event is usually a chunk.
+ * The connection of a stream, such as a watch. Node.js itself reads it, which costs half the CPU time per chunk: undici
+ * copies each chunk into the memory of its parser. A watch event is usually a chunk.
  */
 export class StreamConnection implements OneRequest, Dispatcher.DispatchController {
   reason: Error | null = null;

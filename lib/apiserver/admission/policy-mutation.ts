@@ -152,8 +152,8 @@ function mutated(
 }
 
 /**
- * Returns the error for a policy that changes the Scale of a custom resource: the real server converts the Scale as
- * if it were a custom resource itself, which fails.
+ * Returns the error for a policy that changes the Scale of a custom resource. The real server converts the Scale as if
+ * it were a custom resource, which fails.
  */
 function scaleProblem({ kind, objectKind }: Mutable): string | undefined {
   if (kind.custom === undefined || objectKind === undefined) return undefined;

@@ -192,8 +192,8 @@ export interface DeleteOptions {
 }
 
 /**
- * Reads the options of a delete from the body, or from the query if there is no body: if there is a body, the whole
- * query is ignored, including its `dryRun`.
+ * Reads the options of a delete from the body, or without a body from the query. With a body, the whole query is
+ * ignored, including its `dryRun`.
  * @throws StatusError 400 or 422: the options are invalid.
  */
 export function readDeleteOptions(body: unknown, query: URLSearchParams): DeleteOptions {

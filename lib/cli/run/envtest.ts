@@ -84,8 +84,9 @@ function quoted(word: string): string {
 }
 
 /**
- * Serves in place of kube-apiserver until a signal stops it, or the test that started it has ended: a test that
- * fails early or is killed stops no server. As in envtest, no controllers run, unless the server simulates workloads.
+ * Serves in place of kube-apiserver until a signal stops it, or the test that started it has ended: a test that fails
+ * early or is killed does not stop its server. As in envtest, no controllers run, unless the server simulates
+ * workloads.
  * @param flags - flags of kube-apiserver, as envtest passes them
  * @throws UsageError: a flag is missing or invalid
  */

@@ -316,8 +316,8 @@ interface Merged {
 }
 
 /**
- * Merges a file. With `leave`, the command removes a kind: the lines of the kind are removed one by one where possible,
- * because git would mistake generated lines in another order than in `base` for the user's lines.
+ * Merges a file. With `leave`, the command removes a kind, and its lines are removed one by one where possible. Git
+ * would mistake generated lines in another order than in `base` for the user's lines.
  */
 async function mergedSides(texts: Texts, onConflict: Merge['onConflict']): Promise<Merged> {
   const [ours, base, theirs] = texts;

@@ -217,8 +217,8 @@ async function addKind(
 }
 
 /**
- * Returns the definition that the tests of a foreign kind install; undefined if it lacks the version by now: users
- * replace it by that of a newer release.
+ * Returns the definition that the tests of a foreign kind install; undefined if it no longer has the version: users
+ * replace it by the definition of a newer release.
  */
 async function testDefinitionOf(
   { group, version, kind }: ProjectResource,

@@ -208,8 +208,8 @@ export class CustomResource<out T extends KubernetesObject, in I>
   }
 
   /**
-   * Returns the problems of a status: fields that the schema lacks, besides those of conditions, and the violations of
-   * the schema and of the rules of the status. Rules of the whole object are not evaluated.
+   * Returns the problems of a status: fields that the schema lacks (except in conditions), and violations of the
+   * status's schema and rules. Rules of the whole object are not evaluated.
    * @param old - the stored status: unchanged parts may stay invalid
    * @param version - the version of the object
    * @throws OperatorError `InvalidOption`: unknown version
