@@ -7,7 +7,7 @@ import type { CommandContext } from './command-context.js';
 import { exists, fileError, readText } from './files.js';
 
 interface ReadingOptions {
-  /** Whether objects without a name may be among them, as in a bundle. @defaultValue false */
+  /** Whether the files may hold objects without a name, as a bundle does. @defaultValue false */
   readonly mayLackNames?: boolean | undefined;
 }
 

@@ -111,7 +111,7 @@ export async function runProgram(
     await create(context).parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
-    // Commander has printed it; help and version are not failures.
+    // Commander has already printed the error. It also throws after help and version, which are not failures.
     if (error instanceof CommanderError) {
       return error.exitCode === 0 ? exitCodes.success : exitCodes.failure;
     }

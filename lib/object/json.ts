@@ -153,7 +153,7 @@ export function checkJson(value: object, subject: string): void {
   // Not recursive, so that any depth works.
   const open: Place[] = [{ subject, value, key: undefined, parent: undefined }];
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
-    // The last one is checked next; reversed, so that the error names the first problem.
+    // Reversed, because the last place is checked next, and the error must name the first problem.
     for (const member of membersOf(place).reverse()) open.push(member);
   }
 }

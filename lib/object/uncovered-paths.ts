@@ -41,7 +41,7 @@ export function uncoveredPaths(
   return walk.uncovered;
 }
 
-// The server never records an owner of these.
+// The server never records an owner of these fields.
 const unowned = new Set([
   'name',
   'namespace',

@@ -192,7 +192,8 @@ function lossOf({ object, isWhole }: Given, { resource, from, to }: Trip): Loss 
     const last = states.at(-1) ?? object;
     try {
       const converted = resource.convert(last, `${group}/${version}`);
-      // The response of a webhook is JSON: members that are undefined are absent. What it keeps does not count.
+      // The response of a webhook is JSON: members that are undefined are absent. Annotations with kept fields do not
+      // count.
       const sent = JSON.parse(JSON.stringify(converted)) as UnstructuredObject;
       states.push(stored(withoutKeptFields(sent).plain));
     } catch (thrown) {

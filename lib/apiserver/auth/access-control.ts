@@ -79,7 +79,9 @@ interface Grant {
   readonly requestedName: string;
 }
 
-/** The rules that a {@link Grant} grants, and the right to grant them without having them. */
+/**
+ * The rules that a {@link Grant} grants, and the special right (`escalate` or `bind`) that allows to grant any rules.
+ */
 interface Granted {
   readonly rules: readonly PolicyRule[];
   readonly asked: AccessAttributes;

@@ -79,7 +79,7 @@ function accessForbidden(
   return forbidden({ group, plural, name }, why);
 }
 
-// Browsers may show these messages.
+// Escapes a text for HTML, because browsers may show these messages.
 function htmlEscaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -78,7 +78,7 @@ export function usedRolesText(
     .join('---\n');
 }
 
-/** A needed right. The resource includes the subresource; it is empty for a path. An empty name means any. */
+/** A needed right. The resource includes the subresource, and is empty for a path. An empty name means any. */
 interface Need extends Omit<AccessAttributes, 'subresource' | 'path'> {
   readonly path: string;
 }

@@ -57,7 +57,7 @@ interface Topic {
 
 // As in client-go: the number of objects and Events to remember.
 const capacity = 4_096;
-// As in client-go: like events with this number of messages are combined into one.
+// As in client-go: similar events are combined into one once they have this number of messages.
 const maxMessages = 10;
 const combineMs = 600_000;
 const lifeMs = 3_600_000;

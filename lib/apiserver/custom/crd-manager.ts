@@ -119,7 +119,10 @@ export class CrdManager {
     this.#store(object, { ...object, status });
   }
 
-  /** Serves the kinds of a CRD. Kinds of the same spec stay: watches end with their kind, as on the real server. */
+  /**
+   * Serves the kinds of a CRD. If the spec is unchanged, its kinds stay, because watches end with their kind, as on the
+   * real server.
+   */
   #serve(crd: Crd): void {
     const { metadata, spec } = crd;
     const { name = '', resourceVersion } = metadata;

@@ -16,7 +16,7 @@ import { FieldErrors } from '../../crd/internal.js';
 
 /** The objects of a collection that a request selects. */
 export interface Selection {
-  /** The prefix of their keys. */
+  /** The prefix of the objects' keys. */
   readonly prefix: string;
   /** True if there are no selectors. */
   readonly all: boolean;

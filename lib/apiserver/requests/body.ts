@@ -314,7 +314,7 @@ export function withWarnings(
   return { ...response, headers: { ...response.headers, warning } };
 }
 
-/** The length of all warnings, in characters, above which each of them is cut. */
+/** If all warnings together exceed this number of characters, each of them is cut. */
 const warningsLimit = 4096;
 const cutWarning = 256;
 

@@ -96,7 +96,7 @@ export function handleResource(
   const { deprecation } = kind.rules;
   if (deprecation !== undefined && isRouted(context)) warn(deprecation);
   const handle = (): TransportResponse => dispatch(context, watches);
-  // Most answers are ready at once: waiting for them costs every request.
+  // Most answers are ready at once: a promise would slow down every request.
   return core.outside.needed
     ? core.outside.run(handle).then(
         (response) => withWarnings(response, warnings),

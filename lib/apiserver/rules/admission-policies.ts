@@ -211,7 +211,7 @@ function validateParamKind(
   }
 }
 
-/** @returns the types of all variables of expressions, which may use the variables before them */
+/** @returns the types of all variables. A variable may use the variables before it */
 function validateVariables(
   { variables = [] }: PolicySpec,
   params: Variables,

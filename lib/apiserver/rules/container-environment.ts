@@ -75,7 +75,7 @@ function validateFileKey(
 }
 
 /**
- * Checks that the files with variables of a pod are in its empty directories.
+ * Checks that the files with variables of a pod are in its emptyDir volumes.
  * @param containers - each with its path
  */
 export function validateEnvFiles(
@@ -142,7 +142,7 @@ export function validateFieldRef(
   } else if (!supported.includes(path)) errors.notSupported(at, path, supported);
 }
 
-/** Returns the map and the key of a path such as `metadata.labels['app']`; other paths have no key. */
+/** Returns the map and the key of a path such as `metadata.labels['app']`; an empty map for other paths. */
 function subscriptOf(path: string): [map: string, key?: string] {
   const start = path.indexOf("['");
   const end = path.length - 2;
@@ -153,7 +153,7 @@ function subscriptOf(path: string): [map: string, key?: string] {
 interface PathOfVersion {
   readonly apiVersion: string;
   readonly fieldPath: string;
-  /** The map that the path has a key of; empty if it has no key. */
+  /** The map in a path with a key, such as `metadata.labels`; empty for other paths. */
   readonly map: string;
 }
 

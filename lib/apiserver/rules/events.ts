@@ -73,7 +73,7 @@ const fixed = [
   'related',
 ] as const;
 
-/** Of the immutable fields: those for which an empty string equals a missing value. */
+/** The immutable fields in which an empty string equals a missing value. */
 const texts: readonly string[] = ['reason', 'type', 'action'];
 
 function validateStrictUpdate(event: Event, old: Event, errors: FieldErrors): void {

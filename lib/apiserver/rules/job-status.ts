@@ -48,7 +48,7 @@ interface States {
   readonly before: State;
 }
 
-/** Checks pairs of conditions. Pairs that stay as they were may remain. */
+/** Checks pairs of conditions. Unchanged pairs may stay invalid. */
 function validateConditions({ job, status, before }: States, errors: FieldErrors): void {
   const { isComplete, isFailed, isFailing, isSuccessful } = status;
   const refuse = (detail: string): void => errors.wrong('status.conditions', detail);

@@ -39,7 +39,7 @@ export interface KindRules<T = UnstructuredObject> {
   /** Prepares an update (not of a subresource) before validation. */
   readonly prepareForUpdate?: (object: T, old: T, server: ServerView) => void;
   /**
-   * Records the user of a create in the object, for a create by a request.
+   * Records the user of a request in the object that the request creates.
    * @defaultValue the object does not show its user
    */
   readonly setUser?: (object: T, user: UserInfo) => void;
@@ -70,7 +70,7 @@ export interface KindRules<T = UnstructuredObject> {
    * @defaultValue undefined: empty and missing lists are equal
    */
   readonly emptyListsCount?: { readonly member: string; readonly defaulted: readonly string[] };
-  /** The generation of a new object; 0 if it appears with the first change. @defaultValue 1 */
+  /** The generation of a new object; 0 if the generation appears with the first change. @defaultValue 1 */
   readonly firstGeneration?: 0;
   /** The name rule. @defaultValue 'subdomain' */
   readonly nameFormat?: NameFormat;
@@ -116,7 +116,7 @@ export interface KindRules<T = UnstructuredObject> {
   readonly isFinalized?: (object: T) => boolean;
   /** Changes an object marked for deletion (a namespace's phase). */
   readonly markDeleted?: (object: T, old: T) => UnstructuredObject;
-  /** Has its own check of preconditions, with other messages. @defaultValue false */
+  /** The kind checks preconditions itself, with other messages. @defaultValue false */
   readonly ownPreconditions?: boolean;
   /** Runs before a deletion. @throws StatusError the deletion is forbidden */
   readonly beforeDelete?: (object: T, server: ServerView) => void;

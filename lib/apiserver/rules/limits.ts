@@ -236,7 +236,7 @@ export const limitRules: Readonly<Record<string, KindRules>> = {
   '/v1/ResourceQuota': typedRules<Wire<V1ResourceQuota>>({
     validate: validateQuota,
     validateUpdate: ({ spec }, { spec: old }, errors) => {
-      // As sets: their order may change.
+      // The order of the scopes may change.
       if (xor(spec?.scopes, old?.scopes).length === 0) return;
       const isEmpty = spec !== undefined && hadEmptyMember(spec, 'scopes');
       errors.invalid('spec.scopes', isEmpty ? [] : spec?.scopes, 'field is immutable');

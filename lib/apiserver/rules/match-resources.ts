@@ -149,7 +149,7 @@ export function declaredWith(
 
 const rights: CelExtension = { functions: authorizerFunctions };
 
-/** Checks that an admission expression compiles to one of its types. */
+/** Checks that an admission expression compiles to one of the allowed types. */
 export function validateExpression(
   expression: string,
   { types, variables = new Map(), extension = rights, checksRights }: ExpressionCheck,

@@ -231,7 +231,7 @@ export function validateRequirement(
   errors.text('key', key, qualifiedNameProblems);
 }
 
-/** Checks that the values of a requirement can be those of labels. */
+/** Checks that the values of a requirement are valid label values. */
 export function validateValues({ values }: Requirement, errors: FieldErrors): void {
   errors.each('values', values, (value, errors) => {
     errors.text('', value, labelValueProblems);
@@ -244,7 +244,7 @@ interface Requirement {
   readonly values?: readonly string[] | undefined;
 }
 
-/** Refuses the labels of a pod template that the selector of its object does not select. */
+/** Refuses a pod template whose labels the selector of its object does not select. */
 export function refuseTemplateLabels(
   metadata: Wire<V1ObjectMeta> | undefined,
   errors: FieldErrors,

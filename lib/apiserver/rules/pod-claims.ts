@@ -75,7 +75,7 @@ function validateUse(
     return;
   }
   if (request === '') {
-    // To use the whole claim duplicates each request of it that is already used.
+    // A use of the whole claim repeats each of its requests that is already used.
     for (let count = before.size; count > 0; count--) errors.duplicate('', name);
     return;
   }

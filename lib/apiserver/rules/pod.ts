@@ -230,7 +230,7 @@ export const podRules: KindRules = typedRules<Pod>({
     dropDisabledPodFields(spec);
     if (spec === undefined) return;
     tolerateLostNodes(spec);
-    // Admission sets them in creates only.
+    // Admission sets the priority and the preemption policy in creates only.
     const { priority, preemptionPolicy } = old.spec ?? {};
     if (priority !== undefined) spec.priority ??= priority;
     if (preemptionPolicy !== undefined) spec.preemptionPolicy ??= preemptionPolicy;

@@ -292,7 +292,7 @@ function zeroStruct(schema: Schema): Record<string, unknown> {
 
 function zeroOf(schema: Schema, required: boolean): unknown {
   const type = schema.type ?? schema.allOf?.[0]?.type;
-  // The generator gives every non-pointer struct the default `{}`: it always exists.
+  // In the OpenAPI document, the default `{}` marks a non-pointer struct, which always exists.
   if (type === 'object' && isJsonObject(schema.default)) {
     return zeroStruct(schema.allOf?.[0] ?? schema);
   }

@@ -18,7 +18,7 @@ interface ValidateOptions {
   readonly allowDuplicates: boolean;
 }
 
-/** A check of a value, and the problems so far: most values have none, and cost no list of their own. */
+/** A check of a value, and the list of problems, which all its parts share: most parts have no problem. */
 interface Validation extends ValidateOptions {
   readonly problems: TypeProblem[];
 }

@@ -203,7 +203,7 @@ function checkCreated(core: ServerCore, request: WriteRequest, object: Unstructu
 interface Stored {
   readonly request: WriteRequest;
   readonly storesEmpty: boolean;
-  /** True if an apply creates it. */
+  /** True if an apply creates the object. */
   readonly applies: boolean;
 }
 

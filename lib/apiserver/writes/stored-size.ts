@@ -58,7 +58,7 @@ export function fitting(
 }
 
 function sizeOf({ custom, type }: ServedKind, object: UnstructuredObject): number {
-  // The real server stores these as JSON, and others as protobuf.
+  // The real server stores custom resources and their definitions as JSON, and other objects as protobuf.
   const isJson = custom !== undefined || type.group === 'apiextensions.k8s.io';
   const size = isJson ? Buffer.byteLength(JSON.stringify(object)) : objectToProtobuf(object).length;
   return size + overhead;

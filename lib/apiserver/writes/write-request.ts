@@ -416,7 +416,7 @@ function limited(problems: readonly string[]): readonly string[] {
   return [...new Set(problems)].slice(0, 100);
 }
 
-/** Checks that a body has the type of a kind. @throws StatusError 400: it has another one. */
+/** Checks that a body has the type of a kind. @throws StatusError 400: the body has another type. */
 export function checkKind(
   { type, custom }: ServedKind,
   value: Readonly<Record<string, unknown>>,

@@ -54,7 +54,7 @@ export async function runGroup(run: GroupRun, context: CommandContext): Promise<
       await manager.stop();
     }
   } catch (error) {
-    // The user stopped it during the start.
+    // The user stopped the group during its start.
     if (!signal.aborted || !isOperatorError(error, 'Aborted')) throw error;
   } finally {
     await client.close();

@@ -27,7 +27,7 @@ export interface OverlayOptions {
   readonly namespace?: string | undefined;
   /** Further entries of the `resources` of the overlay. @defaultValue none */
   readonly resources?: readonly string[] | undefined;
-  /** Further entries of its `components`. @defaultValue none */
+  /** Further entries of the `components` of the overlay. @defaultValue none */
   readonly components?: readonly string[] | undefined;
 }
 
@@ -249,7 +249,7 @@ interface BuildOptions {
   readonly namespace?: string | undefined;
   /** Further entries of the `resources` of this kustomization. @defaultValue none */
   readonly resources?: readonly string[] | undefined;
-  /** Further entries of its `components`. @defaultValue none */
+  /** Further entries of the `components` of this kustomization. @defaultValue none */
   readonly components?: readonly string[] | undefined;
   /** Stops kubectl. @defaultValue never */
   readonly signal?: AbortSignal | undefined;

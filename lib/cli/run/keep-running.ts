@@ -163,9 +163,9 @@ class RestartedOperator {
 
 export interface OperatorRun {
   readonly manager: Manager;
-  /** Resolves when it has stopped completely; rejects with its error. */
+  /** Resolves when the operator has stopped completely; rejects with its error. */
   readonly ended: Promise<void>;
-  /** Stops it; resolves when it has stopped completely. @throws the errors of stopping */
+  /** Stops the operator; resolves when it has stopped completely. @throws the errors of stopping */
   stop(): Promise<void>;
 }
 

@@ -45,7 +45,7 @@ export async function runOnCluster(running: Running): Promise<void> {
       },
       onBegin: ({ manager }) => {
         const started = manager.whenStarted(running.signal).then(() => lines.say('started'));
-        // The run reports why it did not start.
+        // The run reports why the operator did not start.
         void started.catch(() => undefined);
       },
     });

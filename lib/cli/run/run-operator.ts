@@ -40,7 +40,7 @@ export async function runOperator(options: RunOptions, context: CommandContext):
       await runOnCluster(running);
     }
   } catch (error) {
-    // The user stopped it during the start.
+    // The user stopped the operator during its start.
     if (!signal.aborted || !isOperatorError(error, 'Aborted')) throw error;
   }
 }

@@ -101,9 +101,9 @@ export function laterName({ resource, first }: WebhookSubject): string {
 /** A kind of Kubernetes that controllers can watch. */
 export interface BuiltInKind {
   readonly type: ResourceType;
-  /** Whether the package exports a constant with its type. */
+  /** Whether the package exports a constant with the resource type of the kind. */
   readonly hasConstant: boolean;
-  /** The fields of its objects. */
+  /** The fields of the kind's objects. */
   readonly schema: Schema;
 }
 

@@ -106,7 +106,7 @@ function importsFor(
 
 interface Entry {
   readonly properties: readonly string[];
-  /** Where its statement starts, with the comment. */
+  /** The place where the statement with the entry starts, including its comment. */
   readonly start: number;
 }
 

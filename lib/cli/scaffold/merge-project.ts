@@ -361,7 +361,7 @@ async function gitMerge(texts: Texts): Promise<Merged> {
       const args = ['merge-file', '-p', '-q', ...labels, ...names];
       execFile('git', args, { cwd: folder, maxBuffer: 64_000_000 }, (error, text) => {
         const code = error === null ? 0 : error.code;
-        // The number of conflicts, at most 127; failures are above.
+        // Git's exit code is the number of conflicts, at most 127. Higher codes are failures.
         if (typeof code === 'number' && code <= 127) resolve({ text, isClean: code === 0 });
         else reject(noGit(error));
       });

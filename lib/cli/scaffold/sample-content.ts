@@ -116,7 +116,7 @@ function isAccepted(content: Content, schema: Schema): boolean {
   return errors.empty;
 }
 
-/** Puts content into a sample. Values keep the comments that they have in the sample they are from. */
+/** Puts content into a sample. Values keep the comments of the sample that they come from. */
 export function withContent(text: string, { content, document: own }: SampleContent): string {
   const [document] = parseAllDocuments(checkYamlDepth(text, 'sample'));
   if (document === undefined) return text;

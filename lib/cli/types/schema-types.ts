@@ -88,7 +88,7 @@ export class SchemaTypes {
     { fields, schema }: { readonly fields: readonly Field[]; readonly schema: Schema },
   ): string {
     const name = this.#freeName(path);
-    // Takes the name before the interfaces of its fields.
+    // Reserves the name before the interfaces of the fields take theirs.
     this.#interfaces.set(name, '');
     const lines = this.#fieldLines(fields, name);
     if (schema['x-kubernetes-preserve-unknown-fields'] === true)

@@ -233,7 +233,7 @@ function selectorOf(service: UnstructuredObject): Labels {
 /** Objects that are gone. */
 interface Lost {
   readonly findings: readonly Finding[];
-  /** Ids of their replacements under other names. */
+  /** Ids of the objects that replace them under other names. */
   readonly replacements: ReadonlySet<string>;
 }
 

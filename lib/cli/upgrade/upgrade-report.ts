@@ -37,7 +37,7 @@ export interface Finding {
   readonly ref: ObjectReference;
   /** Description of the effect. */
   readonly message: string;
-  /** Fields that cause it. */
+  /** Fields that cause the effect. */
   readonly changes: readonly FieldChange[];
   /** Objects behind these fields, such as the ConfigMap whose hash a pod template has. */
   readonly causes: readonly ObjectReference[];

@@ -133,7 +133,7 @@ function hasType(value: unknown, schema: Schema): boolean {
   const name = typeName(value);
   if (schema['x-kubernetes-int-or-string'] === true) return name === 'integer' || name === 'string';
   const { type, format } = schema;
-  // The API server leaves the type of strings to the format, and formats accept every list.
+  // If a string has a format, the API server checks the format instead of the type. Formats accept every list.
   const isLeft = format !== undefined && (type ?? 'string') === 'string';
   if (isLeft && isKnownFormat({ format })) return name === 'string' || name === 'array';
   return type === undefined || name === type || (name === 'integer' && type === 'number');
@@ -298,7 +298,7 @@ function closest(
   return results[counts.indexOf(Math.max(...counts))]?.causes ?? [];
 }
 
-/** Checks of each value beside its format. */
+/** The number of checks that apply to every value, beside that of its format. */
 const commonChecks = 6;
 
 /** Counts the checks of a schema that apply to a value, like the server's validators. */

@@ -67,7 +67,7 @@ export class Play<C extends CrashCluster> {
   #lives = 0;
   /** The owner of `leftOvers` as it was after the last step that it outlived. */
   #owner: UnstructuredObject | undefined;
-  /** The progress of the requests, when it was first seen, and how often since then. */
+  /** The progress of the requests, when it was first seen, and the number of checks since then. */
   #seen = { progress: -1, sinceMs: 0, turns: 0 };
   #isFailureChecked = false;
   #failure: { readonly error: unknown } | undefined;

@@ -16,7 +16,7 @@ import type { SizeRange } from './size-range.js';
 
 /** A call to estimate, with one of its possible overloads. */
 export interface CostedCall {
-  /** With its namespace: `sets.contains`. */
+  /** The name with its namespace: `sets.contains`. */
   readonly name: string;
   /** The target of a method call. */
   readonly target: Expression | undefined;
@@ -44,7 +44,7 @@ type Estimate = (call: CostedCall, known: KnownSizes) => CallCost | undefined;
 
 /** Traversing text costs a tenth per character. */
 const perCharacter = 0.1;
-/** A pattern's expression counts as four characters long. */
+/** A pattern costs a quarter per character of its expression. */
 const perPatternCharacter = 0.25;
 export const listCost = 10;
 export const mapCost = 30;

@@ -102,7 +102,7 @@ function urlOf(text: string): UrlValue {
 
 function queryOf({ query }: GoUrl): CelDictionary {
   const values = new Map<string, string[]>();
-  // Go drops these pairs.
+  // Go drops a pair with a semicolon or an invalid escape.
   const pairs = query.split('&').filter((pair) => !/;|%(?![0-9a-fA-F]{2})/.test(pair));
   for (const [name, value] of new URLSearchParams(pairs.join('&'))) {
     values.set(name, [...(values.get(name) ?? []), value]);

@@ -246,7 +246,7 @@ function fixed(value: CelValue, precision: number): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
-/** Differs from `toFixed` for large numbers, which it would write with an exponent. */
+/** Formats a number without an exponent, which `toFixed` would write for large numbers. */
 function withoutExponent(value: number, precision: number): string {
   if (Math.abs(value) < 1e21) return value.toFixed(precision);
   return `${BigInt(value)}${precision > 0 ? '.' : ''}${'0'.repeat(precision)}`;
