@@ -115,9 +115,7 @@ export interface EmbeddedApiServerOptions {
    * @defaultValue Infinity
    */
   readonly logBytes?: number;
-  /**
-   * The number of requests that {@link EmbeddedApiServer.requests} keeps, at least 1. @defaultValue 100_000
-   */
+  /** The number of requests that {@link EmbeddedApiServer.requests} keeps, at least 1. @defaultValue 100_000 */
   readonly requestLogLength?: number;
   /**
    * The interval of a watch's bookmarks in milliseconds, at least 1. With `Infinity`, a watch gets a bookmark only when

@@ -121,9 +121,7 @@ export async function runProgram(
   }
 }
 
-/**
- * Returns the message of an error. Messages of this package are complete; others get a hint how to print the stack.
- */
+/** Returns the message of an error. Messages of this package are complete; others get a hint how to print the stack. */
 function explained(thrown: unknown, { env }: CommandContext): string {
   const error = asError(thrown);
   const trace = env['OPERATOR_BUILDER_DEBUG'] === undefined ? '' : `\n${stacksOf(error)}`;

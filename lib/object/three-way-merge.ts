@@ -142,9 +142,7 @@ interface OrderedEntries {
   readonly others: ReadonlyMap<PathElement, unknown>;
 }
 
-/**
- * Returns the desired entries in their order, and each other entry after the entry that it followed before.
- */
+/** Returns the desired entries in their order, and each other entry after the entry that it followed before. */
 function inOrder({ existing, ours, others }: OrderedEntries): readonly unknown[] {
   const followers = new Map<PathElement | undefined, unknown[]>();
   let last: PathElement | undefined;

@@ -22,9 +22,7 @@ export function errorMessage(thrown: unknown): string {
   }
 }
 
-/**
- * Returns the message of a plain object; else the names of its fields, because their values may be secret.
- */
+/** Returns the message of a plain object; else the names of its fields, because their values may be secret. */
 function textOf(thrown: object): string {
   if ('message' in thrown && typeof thrown.message === 'string') return thrown.message;
   return `a thrown object with ${Object.keys(thrown).join(', ') || 'no fields'}`;

@@ -107,8 +107,7 @@ export class UndiciTransport implements Transport {
     for (const pool of [old.pool, old.urgent]) {
       this.#others.add(pool);
       const gone = (): unknown => this.#others.delete(pool);
-      // Not awaited: the pool closes only after its last request. The promise rejects if `close` is called
-      // first.
+      // Not awaited: the pool closes only after its last request. The promise rejects if `close` is called first.
       pool.close().then(gone, gone);
     }
   }

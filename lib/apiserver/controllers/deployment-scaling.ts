@@ -169,9 +169,7 @@ function total(sets: readonly ReplicaSetSize[]): number {
 interface ScalableReplicaSet {
   readonly name: string;
   readonly replicas: number;
-  /**
-   * The annotation `max-replicas`: replicas plus surge of the Deployment when the ReplicaSet was last scaled.
-   */
+  /** The annotation `max-replicas`: replicas plus surge of the Deployment when the ReplicaSet was last scaled. */
   readonly maxReplicas: number | undefined;
   readonly createdMs: number;
 }
@@ -210,9 +208,7 @@ export function proportionalSteps(scaling: ProportionalScaling): ScaleStep[] {
   }));
 }
 
-/**
- * Sorts larger ReplicaSets first. Of equal sizes, the newer one grows first and the older one shrinks first.
- */
+/** Sorts larger ReplicaSets first. Of equal sizes, the newer one grows first and the older one shrinks first. */
 function compareSize(a: ScalableReplicaSet, b: ScalableReplicaSet, missing: number): number {
   if (a.replicas !== b.replicas) return b.replicas - a.replicas;
   return missing > 0 ? b.createdMs - a.createdMs : a.createdMs - b.createdMs;

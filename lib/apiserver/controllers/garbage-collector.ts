@@ -135,8 +135,7 @@ export class GarbageCollector {
       this.#parked.set(item.uid, item);
       return undefined;
     }
-    // A cluster-scoped object cannot have a namespaced owner; the real controller never collects such an
-    // object.
+    // A cluster-scoped object cannot have a namespaced owner; the real controller never collects such an object.
     if (type.namespaced && (object.metadata.namespace ?? '') === '') return undefined;
     const owner = this.#ownerOf(object, reference);
     if (owner === undefined) return 'dangling';

@@ -252,10 +252,7 @@ const longestMs = 600_000;
 /** The number of failures in a row, and the time of the last one. */
 type Failures = Pick<FailedAttempt, 'failures' | 'endedMs'>;
 
-/**
- * Delay of a Job's new pods after failures. The delay doubles with each consecutive failure, up to 10
- * minutes.
- */
+/** Delay of a Job's new pods after failures. The delay doubles with each consecutive failure, up to 10 minutes. */
 class PodBackoff {
   readonly #firstMs: number;
   readonly #records = new Map<string, Failures>();

@@ -85,9 +85,7 @@ export function podFromTemplate(template: PodTemplate, owner: KubernetesObject):
   return { apiVersion: 'v1', kind: 'Pod', metadata, ...(template.spec && { spec: template.spec }) };
 }
 
-/**
- * Returns the transition time of a condition with the new `status`. The time changes with the status only.
- */
+/** Returns the transition time of a condition with the new `status`. The time changes with the status only. */
 export function transitionTime(
   before: { readonly status: string; readonly lastTransitionTime?: string | undefined } | undefined,
   status: string,

@@ -146,10 +146,7 @@ function isUnscheduled(pod: Pod): boolean {
   );
 }
 
-/**
- * Returns true if a pod may run on a node, by node selector, required affinity and taints. Resources are
- * ignored.
- */
+/** Returns true if a pod may run on a node, by node selector, required affinity and taints. Resources are ignored. */
 export function podFitsNode(pod: Pod, node: Node): boolean {
   return (
     selectsNode(pod, node) &&

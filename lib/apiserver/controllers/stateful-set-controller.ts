@@ -169,10 +169,7 @@ export class StatefulSetController {
     await this.#setClaimOwners(set, ordinal);
   }
 
-  /**
-   * Returns true if a claim is about to be deleted with an earlier pod of the same name. The new pod must
-   * wait.
-   */
+  /** Returns true if a claim is about to be deleted with an earlier pod of the same name. The new pod must wait. */
   #hasStaleClaim(set: StatefulSet, ordinal: number, pod: Pod): boolean {
     if (retentionPolicyOf(set).whenScaled !== 'Delete') return false;
     return this.#claims(set, ordinal).some(({ metadata }) =>

@@ -53,8 +53,7 @@ export class CrdManager {
       return;
     }
     const crd = crdOf(object);
-    // Serve the changed spec: without the change, clients may be unable to remove the last finalizers of the
-    // objects.
+    // Serve the changed spec: without the change, clients may be unable to remove the last finalizers of the objects.
     const isServed = this.#served.has(entry.key) || isEstablished(crd.status?.conditions ?? []);
     if (isServed) this.#serve(crd);
     // While a snapshot is restored, objects of the definition may still follow: clean up later.

@@ -10,10 +10,7 @@ type Paths = Readonly<Record<string, unknown>>;
 /** The kinds in OpenAPI documents. */
 export interface OpenApiSource {
   readonly kinds: KindRegistry;
-  /**
-   * Returns whether a group is included. If undefined, all groups and the paths without a group are
-   * included.
-   */
+  /** Returns whether a group is included. If undefined, all groups and the paths without a group are included. */
   readonly serves: ServesGroup | undefined;
   /** The addresses of the documents of extension servers, by name. */
   readonly elsewhere: ReadonlyMap<string, string>;
@@ -302,8 +299,7 @@ interface Template {
   readonly definition: string;
 }
 
-// Built-in kinds with every path that a custom kind may have: custom paths are their renamed
-// copies.
+// Built-in kinds with every path that a custom kind may have: custom paths are their renamed copies.
 const namespaced: Template = {
   document: 'apis/apps/v1',
   group: 'apps',

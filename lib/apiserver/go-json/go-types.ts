@@ -219,10 +219,7 @@ interface GoField extends DecodedField {
   readonly omitZero: boolean;
 }
 
-/**
- * Returns a struct type. `fields` is called once, at the first use of the type, because types are
- * recursive.
- */
+/** Returns a struct type. `fields` is called once, at the first use of the type, because types are recursive. */
 function structType(name: string, fields: () => readonly GoField[]): GoType {
   let plan: StructPlan | undefined;
   const planned = (): StructPlan => (plan ??= planOf(fields()));

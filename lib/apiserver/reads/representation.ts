@@ -26,10 +26,7 @@ export interface View {
   readonly includeObject: IncludeObject;
 }
 
-/**
- * Converts an object to the form that the request accepts. The object must be in the version of the
- * request.
- */
+/** Converts an object to the form that the request accepts. The object must be in the version of the request. */
 export function represent(view: View, given: UnstructuredObject, first = true): unknown {
   const object = shown(view.kind, given);
   switch (view.representation) {

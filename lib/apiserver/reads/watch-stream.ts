@@ -13,10 +13,7 @@ export interface WatchFormat {
   object(stored: UnstructuredObject): string;
   /** Returns the protobuf encoding of a stored object. Undefined if the watch sends JSON. */
   readonly protobuf?: (stored: UnstructuredObject) => Uint8Array;
-  /**
-   * Returns a stored object as the watch sends it, frozen. Undefined if the watch sends another
-   * form than objects.
-   */
+  /** Returns a stored object as the watch sends it, frozen. Undefined if the watch sends another form than objects. */
   shared?(stored: UnstructuredObject): UnstructuredObject;
   /** Returns the JSON of a bookmark; `initialEventsEnd` marks the end of a streaming list. */
   bookmark(revision: number, initialEventsEnd: boolean): string;

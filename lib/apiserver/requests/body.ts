@@ -146,8 +146,7 @@ export function parseYaml(given: string, refuse: Refusal): Body {
   try {
     const lineCounter = new LineCounter();
     const customTags = (tags: Tags): Tags => [goMerge, ...goYamlTags(tags)];
-    // `prettyErrors` would quote the whole line in each error: there may be 100,000 errors, and a line of a
-    // megabyte.
+    // `prettyErrors` would quote the whole line in each error: there may be 100,000 errors, and a line of a megabyte.
     const settings = {
       uniqueKeys: false,
       merge: true,

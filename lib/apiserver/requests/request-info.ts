@@ -203,9 +203,7 @@ function verbOf(
   }
 }
 
-/**
- * Parses a boolean query parameter: every value except `0` and `false` is true, and so is the name without a value.
- */
+/** Parses a boolean query parameter: every value except `0` and `false` is true, and so is the name without a value. */
 export function isTrue(value: string | null): boolean {
   return value !== null && value !== '0' && value.toLowerCase() !== 'false';
 }

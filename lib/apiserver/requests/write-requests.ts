@@ -345,10 +345,7 @@ function successOf({ kind }: ResourceContext, { object }: DeletionResult): objec
   };
 }
 
-/**
- * Handles DELETE of a collection. Each object is deleted separately; objects that are already gone
- * are skipped.
- */
+/** Handles DELETE of a collection. Each object is deleted separately; objects that are already gone are skipped. */
 export function handleDeleteCollection(context: ResourceContext): TransportResponse {
   const { core, kind, info, view } = context;
   const selection = readSelection(kind, info);

@@ -132,8 +132,7 @@ const statefulSet = typedRules<Wire<V1StatefulSet>>({
 const templateGeneration = 'deprecated.daemonset.template.generation';
 
 const daemonSet = typedRules<Wire<V1DaemonSet>>({
-  // The template generation, which predates revisions, is an annotation that only the server
-  // writes.
+  // The template generation, which predates revisions, is an annotation that only the server writes.
   defaults: (object) => {
     defaultDaemonSet(object);
     object.metadata.annotations = { [templateGeneration]: '0', ...object.metadata.annotations };

@@ -115,10 +115,7 @@ function validateSelectedSpec(spec: JobSpec, errors: FieldErrors): void {
 
 const prefix = 'batch.kubernetes.io/';
 
-/**
- * Checks the generated selector and its labels. Without `manualSelector` they must have the
- * server's values.
- */
+/** Checks the generated selector and its labels. Without `manualSelector` they must have the server's values. */
 function validateGenerated(
   { uid = '', name = '' }: { readonly uid?: string; readonly name?: string } = {},
   { template, selector }: JobSpec,

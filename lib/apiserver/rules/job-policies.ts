@@ -25,10 +25,7 @@ const exitCodesLimit = 255;
 const conditionsLimit = 20;
 const managerLimit = 63;
 
-/**
- * Checks the policies of a Job: pod replacement, pod failure, success, and the controller that
- * manages it.
- */
+/** Checks the policies of a Job: pod replacement, pod failure, success, and the controller that manages it. */
 export function validateJobPolicies(spec: JobSpec, errors: FieldErrors): void {
   const { podReplacementPolicy, podFailurePolicy, managedBy, successPolicy } = spec;
   if (podReplacementPolicy !== undefined) {

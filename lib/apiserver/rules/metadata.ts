@@ -55,10 +55,7 @@ function validateName(metadata: ObjectMeta, format: NameFormat, errors: FieldErr
   else errors.invalidEach('metadata.name', name, nameProblems(name, format));
 }
 
-/**
- * Checks the metadata of a new object of a loose kind: only that its name and namespace are valid
- * in a path.
- */
+/** Checks the metadata of a new object of a loose kind: only that its name and namespace are valid in a path. */
 export function validateLooseMeta(metadata: ObjectMeta, errors: FieldErrors): void {
   validateName(metadata, 'path', errors);
   errors.optionalText('metadata.namespace', metadata.namespace, pathSegmentProblems);
@@ -76,10 +73,7 @@ export function validateMetaUpdate(
   validateFinalizers(metadata.finalizers ?? [], errors);
 }
 
-/**
- * Checks that an update keeps the identity of an object, and adds no finalizers to an object that
- * is being deleted.
- */
+/** Checks that an update keeps the identity of an object, and adds no finalizers to an object that is being deleted. */
 export function validateSameObject(
   metadata: ObjectMeta,
   old: ObjectMeta,

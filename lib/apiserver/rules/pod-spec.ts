@@ -243,10 +243,7 @@ export function defaultPodSpec(spec: PodSpec): void {
   for (const container of allContainers(spec)) defaultContainer(container);
 }
 
-/**
- * Sets `serviceAccountName` and its old name `serviceAccount` to the same value. Both are always
- * present.
- */
+/** Sets `serviceAccountName` and its old name `serviceAccount` to the same value. Both are always present. */
 function mirrorServiceAccount(spec: PodSpec): void {
   const name = spec.serviceAccountName ?? spec.serviceAccount;
   if (name === undefined) return;
@@ -270,10 +267,7 @@ function placedContainers(spec: PodSpec): readonly (readonly [Container, string]
   });
 }
 
-/**
- * Fills in the defaults that only pods get, not templates: requests from limits, host ports, service
- * links.
- */
+/** Fills in the defaults that only pods get, not templates: requests from limits, host ports, service links. */
 export function defaultPodOnly(spec: PodSpec): void {
   const { initContainers = [] } = spec;
   const containers = (spec.containers as Container[] | null) ?? [];

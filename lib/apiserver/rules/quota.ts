@@ -100,10 +100,7 @@ function increaseOf(usage: Usage, old: Usage = {}): Usage {
   );
 }
 
-/**
- * Returns the compute resources that a quota limits, each with the names of the containers that do not
- * specify it.
- */
+/** Returns the compute resources that a quota limits, each with the names of the containers that do not specify it. */
 function unstatedResources(hard: Usage, { spec }: Pod): string[] {
   const { requests, limits } = spec?.resources ?? {};
   if (Object.keys({ ...requests, ...limits }).length > 0) return [];

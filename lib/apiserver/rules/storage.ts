@@ -116,10 +116,7 @@ function admitGrowth({ metadata, spec }: Claim, old: Claim, server: ServerView):
   );
 }
 
-/**
- * Copies `dataSource` and `dataSourceRef` to each other. The older `dataSource` allows fewer
- * references.
- */
+/** Copies `dataSource` and `dataSourceRef` to each other. The older `dataSource` allows fewer references. */
 function mirrorDataSource({ spec }: Claim): void {
   if (spec === undefined) return;
   // Sources in other namespaces are an alpha feature.

@@ -94,10 +94,7 @@ export function atomOf(schema: Schema | undefined, keepsUnknown = false): Atom {
   return atom;
 }
 
-/**
- * Returns the shape to read `value` as: its own shape if the type allows that, else a shape of the
- * type.
- */
+/** Returns the shape to read `value` as: its own shape if the type allows that, else a shape of the type. */
 export function shapeOf(atom: Atom, value: unknown): Shape | undefined {
   if (Array.isArray(value)) {
     if (atom.list !== undefined) return 'list';
@@ -216,10 +213,7 @@ export function listElement(list: ListType, item: unknown): ListElement {
   return list.keys.length > 0 ? keyedElement(list, item) : setElement(item);
 }
 
-/**
- * {@link listElement} for lists that are already checked. Returns undefined for entries without an
- * element.
- */
+/** {@link listElement} for lists that are already checked. Returns undefined for entries without an element. */
 export function elementOfItem(list: ListType, item: unknown): PathElement | undefined {
   return listElement(list, item).element;
 }

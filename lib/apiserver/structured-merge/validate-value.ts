@@ -203,15 +203,9 @@ function throwProblems(problems: readonly TypeProblem[], doing: string): void {
 export interface FieldConflict {
   /** The name of the manager that owns the field. */
   readonly manager: string;
-  /**
-   * The text by which the server names that manager: `"kubectl" using v1`,
-   * `"hpa" with subresource "scale"`.
-   */
+  /** The text by which the server names that manager: `"kubectl" using v1`, `"hpa" with subresource "scale"`. */
   readonly owner: string;
-  /**
-   * The field as the server writes it: `.spec.replicas`,
-   * `.spec.ports[port=80,protocol="TCP"].targetPort`.
-   */
+  /** The field as the server writes it: `.spec.replicas`, `.spec.ports[port=80,protocol="TCP"].targetPort`. */
   readonly field: string;
   readonly path: FieldPath;
 }

@@ -377,10 +377,7 @@ function defaultMetadata({ rules }: ServedKind, object: UnstructuredObject): boo
   return !deepEqual(before, object.metadata);
 }
 
-/**
- * Returns whether the update removed the last finalizer of a deleted object. Such an update is
- * never stored.
- */
+/** Returns whether the update removed the last finalizer of a deleted object. Such an update is never stored. */
 function isLastStep(kind: ServedKind, next: UnstructuredObject, old: UnstructuredObject): boolean {
   if ((next.metadata.finalizers ?? []).length > 0) return false;
   if (old.metadata.deletionTimestamp === undefined) return false;

@@ -172,8 +172,7 @@ export function decodePatched(
     warnings.forEach(request.warn);
     return object;
   } catch (error) {
-    // The decoder checks the type of a built-in kind. The type of a custom resource is checked
-    // later.
+    // The decoder checks the type of a built-in kind. The type of a custom resource is checked later.
     const isOfAnotherType = isStatusError(error) && request.kind.custom === undefined;
     if (!(error instanceof DecodeError) && !isOfAnotherType) throw error;
     const patched = text();

@@ -143,10 +143,7 @@ interface Conditional {
   readonly isConditional: (member: string) => boolean;
 }
 
-/**
- * Returns an object with its conditional members last: a list item must begin with an unconditional
- * member.
- */
+/** Returns an object with its conditional members last: a list item must begin with an unconditional member. */
 function withConditions(object: Json, { text, condition, isConditional }: Conditional): Json {
   const [optional, others] = partition(Object.entries(object), ([name]) => isConditional(name));
   if (optional.length === 0) return object;

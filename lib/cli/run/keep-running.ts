@@ -13,9 +13,7 @@ export interface KeepRunning {
   readonly load: () => Promise<LoadedProject>;
   /** Returns the options of the operator's manager. */
   readonly managerOptions: (loaded: LoadedProject) => ManagerOptions;
-  /**
-   * Prepares an operator before its start while the previous one still runs: installs its custom resources.
-   */
+  /** Prepares an operator before its start while the previous one still runs: installs its custom resources. */
   readonly prepare: (loaded: LoadedProject, manager: Manager) => Promise<void>;
   /** Called after each start. */
   readonly onBegin?: ((run: OperatorRun) => void) | undefined;

@@ -84,8 +84,7 @@ function importsFor(
   }: { readonly code: string; readonly further: string; readonly home: string },
 ): string {
   const used = body.replaceAll(opaque, (found) => (found.startsWith('`') ? found : ''));
-  // If the further version is created again, the first version imports names from it: it must not import from
-  // itself.
+  // If the further version is created again, the first version imports names from it: it must not import from itself.
   const own = [...further.matchAll(/^export (?:const|type) (\w+)/gm)].map(([, name]) => name);
   const isUsed = (name: string): boolean =>
     !own.includes(name) && new RegExp(`(?<![\\w$])${name}(?![\\w$])`).test(used);

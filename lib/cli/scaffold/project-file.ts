@@ -126,10 +126,7 @@ function checkNames({ name, domain, resources }: Project, path: string): void {
   }
 }
 
-/**
- * Adds or replaces a version of a kind in a project's file; a replaced entry keeps its webhooks. Keeps
- * comments.
- */
+/** Adds or replaces a version of a kind in a project's file; a replaced entry keeps its webhooks. Keeps comments. */
 export function withResource(text: string, resource: ProjectResource, path: string): string {
   const document = documentOf(text, path);
   const { resources } = parseProject(text, path);

@@ -253,9 +253,7 @@ function lostObjects({ before, after }: States): Lost {
   return { findings, replacements };
 }
 
-/**
- * Whether the loss of an object is a finding: claims always, but not pods, which end with their workload.
- */
+/** Whether the loss of an object is a finding: claims always, but not pods, which end with their workload. */
 function isLost(object: UnstructuredObject): boolean {
   return object.kind === 'PersistentVolumeClaim' || isNotable(object);
 }

@@ -2,9 +2,7 @@ export interface CelType {
   readonly kind: TypeKind;
   /** The name in messages. */
   readonly name: string;
-  /**
-   * The element type of a list, key and value types of a map, or the type that an optional or a type wraps.
-   */
+  /** The element type of a list, key and value types of a map, or the type that an optional or a type wraps. */
   readonly parameters: readonly CelType[];
   /** The fields of an object, by their escaped names. */
   readonly fields?: ReadonlyMap<string, CelType>;
@@ -116,10 +114,7 @@ export function sameType(one: CelType, other: CelType): boolean {
  */
 export class Unification {
   readonly #known = new Map<string, CelType>();
-  /**
-   * Overwritten entries of an attempt, oldest first. Copying all entries per attempt would take quadratic
-   * time.
-   */
+  /** Overwritten entries of an attempt, oldest first. Copying all entries per attempt would take quadratic time. */
   readonly #undo: (readonly [name: string, before: CelType | undefined])[] = [];
   #fresh = 0;
 
@@ -180,9 +175,7 @@ export class Unification {
     );
   }
 
-  /**
-   * Returns whether the type parameter `param` may stand for `type`; undefined if it occurs in that type.
-   */
+  /** Returns whether the type parameter `param` may stand for `type`; undefined if it occurs in that type. */
   #substitutes(type: CelType, param: CelType): boolean | undefined {
     if (type.kind === 'param' && sameType(type, param)) return true;
     const known = this.#known.get(param.name);

@@ -305,10 +305,7 @@ function textOf(causes: readonly StatusCause[]): string {
   return causes.map(({ field = '', message = '' }) => `${field}: ${message}`).join('; ');
 }
 
-/**
- * Returns why a value is not an API object; undefined if it is one. Callers in plain JavaScript may pass
- * anything.
- */
+/** Returns why a value is not an API object; undefined if it is one. Callers in plain JavaScript may pass anything. */
 function objectProblem(object: unknown): string | undefined {
   if (!isJsonObject(object)) return 'is not an object';
   if (typeof object['apiVersion'] !== 'string') return 'has no apiVersion';

@@ -46,9 +46,7 @@ interface At extends StructureCheck {
   readonly place: MetaPlace;
   /** Path of the enclosing list or map whose old and new entries cannot be matched; undefined if absent. */
   readonly uncorrelatable: string | undefined;
-  /**
-   * The maximum number of values with this schema in an object; undefined if only the request size limits it.
-   */
+  /** The maximum number of values with this schema in an object; undefined if only the request size limits it. */
   readonly occurrences: Occurrences;
   /** The cost budget shared by all rules of the schema. */
   readonly budget: RuleBudget;
