@@ -25,7 +25,7 @@ interface Named {
 interface OptionShape {
   readonly names: readonly string[];
   readonly description: string;
-  /** Undefined: a flag. */
+  /** Undefined for a flag. */
   readonly values: Values | undefined;
 }
 

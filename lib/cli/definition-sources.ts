@@ -81,7 +81,7 @@ export function isRevision(source: string): boolean {
 const urlTimeoutMs = 60_000;
 
 async function objectsAt(url: string): Promise<readonly UnstructuredObject[]> {
-  // Without a user and password.
+  // Messages must not show the user and password of a URL.
   const shown = url.replace(/^(https?:\/\/)[^/]*@/, '$1');
   const unreadable = (problem: string, cause?: unknown): OperatorError =>
     new OperatorError('InvalidConfig', `${shown} can't be read: ${problem}`, { cause });

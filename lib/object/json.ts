@@ -150,7 +150,7 @@ export function jsonText(value: object, subject: string): string {
  * @throws OperatorError `InvalidValue`: names the path, without values.
  */
 export function checkJson(value: object, subject: string): void {
-  // Not recursive, so that any depth works.
+  // A stack instead of recursion, so that any depth works.
   const open: Place[] = [{ subject, value, key: undefined, parent: undefined }];
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
     // Reversed, because the last place is checked next, and the error must name the first problem.
@@ -202,7 +202,7 @@ function membersOfObject(value: object, parent: Place): Place[] {
   const { subject } = parent;
   const places: Place[] = [];
   if (Array.isArray(value)) {
-    // Not `forEach`, which skips the holes of a list.
+    // A loop over `entries`, because `forEach` skips the holes of a list.
     for (const [key, item] of (value as readonly unknown[]).entries()) {
       if (!isJsonLeaf(item)) places.push({ subject, value: item, key, parent });
     }

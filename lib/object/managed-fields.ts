@@ -7,7 +7,7 @@ import type { KubernetesObject, ManagedFieldsEntry } from './kubernetes-object.j
 export interface FieldManager {
   readonly name: string;
   readonly operation: 'Apply' | 'Update';
-  /** Empty for the object itself. */
+  /** The subresource; empty for the object itself. */
   readonly subresource: string;
   /** RFC 3339; absent if the server recorded no time. */
   readonly time: string | undefined;

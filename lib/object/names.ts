@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { label, label1035, subdomain } from './name-problems.js';
 
-// Like the other patterns, linear, because a name may be untrusted input.
+// All patterns for names run in linear time, because a name may be untrusted input.
 const qualifiedPart = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
 /** The maximum length of a DNS label, a label value and a label key's name. */

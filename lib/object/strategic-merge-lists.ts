@@ -13,7 +13,7 @@ import {
 type JsonMap = Readonly<Record<string, unknown>>;
 
 export interface ListStrategy {
-  /** False: the list is replaced. */
+  /** True if the list is merged, false if it is replaced. */
   readonly merges: boolean;
   /** The field that identifies an entry; empty for scalars. */
   readonly mergeKey: string;
@@ -25,9 +25,9 @@ export interface ListStrategy {
 /** The lists of a patch with a `$setElementOrder`. */
 export interface OrderedLists {
   readonly order: readonly unknown[];
-  /** Absent: the object has no such list. */
+  /** The list of the object; undefined if the object has no such list. */
   readonly original: readonly unknown[] | undefined;
-  /** Absent: only the order changes. */
+  /** The list of the patch; undefined if only the order changes. */
   readonly patch: readonly unknown[] | undefined;
 }
 

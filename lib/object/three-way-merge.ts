@@ -50,7 +50,7 @@ function merged(desired: unknown, current: unknown, merging: Merging): unknown {
   if (!isSet(current)) return isStoredAsNone(desired, merging.schema) ? current : desired;
   if (isSame(desired, current, merging.schema)) return current;
   if (isWholeMap(merging.schema)) {
-    // Without undefined members.
+    // Drops undefined members.
     const whole: unknown = JSON.parse(JSON.stringify(desired));
     return deepEqual(whole, current) ? current : whole;
   }

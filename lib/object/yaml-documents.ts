@@ -56,7 +56,7 @@ export function parseYamlDocuments(
 /** Calls a synchronous function, whose errors get no stack trace. */
 function withoutTraces<T>(work: () => T): T {
   const { stackTraceLimit } = Error;
-  // Not an assignment, which throws where the limit is frozen.
+  // An assignment would throw where the limit is frozen.
   Reflect.set(Error, 'stackTraceLimit', 0);
   try {
     return work();

@@ -96,7 +96,7 @@ export function withMetricLabels(metrics: Metrics, labels: MetricLabels): Metric
   };
 }
 
-/** Absent if the gauge itself has no `onCollect`. */
+/** Returns the gauge's `onCollect`, if it has one. */
 function collection(gauge: Gauge): Pick<Gauge, 'onCollect'> {
   const { onCollect: collect } = gauge as { readonly onCollect?: Collect };
   if (collect === undefined) return {};
@@ -105,7 +105,7 @@ function collection(gauge: Gauge): Pick<Gauge, 'onCollect'> {
 
 type Collect = (this: Gauge, update: () => void) => () => void;
 
-/** Absent if the metric itself has no `remove`. */
+/** Returns the metric's `remove` with labels completed by `all`, if it has one. */
 function removal(
   metric: RemovableSeries,
   all: (own: MetricLabels) => MetricLabels,

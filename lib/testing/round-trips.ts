@@ -93,7 +93,7 @@ const lackingShare = 4;
 /** @throws OperatorError `ConversionLoss`, `InvalidOption` */
 function checkTrip(trip: Trip): void {
   const { resource, from, count, seed, adjust, subject } = trip;
-  // Not shared with the other trips, so that a failure of one does not depend on the others.
+  // Each trip has its own random source, so that its failures do not depend on the other trips.
   const random = seededRandom(seed);
   const problems = new Map<string, number>();
   let valid = 0;

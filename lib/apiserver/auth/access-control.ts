@@ -80,7 +80,7 @@ interface Grant {
 }
 
 /**
- * The rules that a {@link Grant} grants, and the special right (`escalate` or `bind`) that allows to grant any rules.
+ * The rules that a {@link Grant} grants, and the special right (`escalate` or `bind`) that allows granting any rules.
  */
 interface Granted {
   readonly rules: readonly PolicyRule[];

@@ -155,7 +155,7 @@ export function parseYaml(given: string, refuse: Refusal): Body {
       lineCounter,
     };
     const document = parseDocument(checkYamlDepth(text, 'the body'), settings);
-    // Like Go's decoder, which reads only the first document.
+    // Ignores further documents, as Go's decoder does.
     const error = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS');
     if (error !== undefined) {
       const { line, col } = lineCounter.linePos(error.pos[0]);

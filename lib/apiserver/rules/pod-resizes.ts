@@ -167,7 +167,7 @@ function isOnlyResized(container: Container | undefined, old: Container): boolea
     ...withoutMembers(one ?? {}, 'resources'),
     ...otherResources(one?.resources),
   });
-  // Like the real server, which drops the claims of the new container before it compares, but not those of the old one.
+  // As on the real server: before the comparison, the new container loses its claims, but the old one does not.
   return deepEqual(rest(container), rest(old)) && (old.resources?.claims ?? []).length === 0;
 }
 

@@ -101,7 +101,7 @@ async function logErrors(group: Group, logger: Logger): Promise<void> {
 
 export interface ViewServerOptions {
   readonly port: number;
-  /** Without keys, a loopback address. */
+  /** The address to listen on; without keys, a loopback address. */
   readonly host?: string | undefined;
   /** Directory from `declarative keys`: HTTPS with tokens. Absent: plain HTTP for this machine only. */
   readonly keys?: string | undefined;

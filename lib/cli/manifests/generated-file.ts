@@ -54,7 +54,7 @@ export function generatedText(
   command?: GeneratingCommand,
 ): string {
   const texts = objects.map((object) =>
-    // Through JSON: drops undefined members and shared references.
+    // The detour through JSON drops undefined members and shared references.
     stringify(JSON.parse(JSON.stringify(object)), { ...yamlSettings, indentSeq: true }),
   );
   return `${firstLine(from, command)}\n${texts.join('---\n')}`;
@@ -74,7 +74,7 @@ export function areSameObjects(one: string, other: string): boolean {
   });
 }
 
-/** Undefined: invalid YAML. */
+/** Returns the objects of a text; undefined if it is invalid YAML. */
 function objectsIn(text: string, version: '1.1' | '1.2'): readonly unknown[] | undefined {
   const documents = parseAllDocuments(checkYamlDepth(text, 'a generated file'), { version });
   const list = 'empty' in documents ? [] : documents;

@@ -247,7 +247,7 @@ function isElection(arg: string): boolean {
   return arg === electFlag || arg.startsWith('--leader-election=');
 }
 
-/** Without options for them, `declarative run` neither elects a leader nor serves anything. */
+/** Without the options for that, `declarative run` neither elects a leader nor serves anything. */
 function isDeclarative(args: readonly string[]): boolean {
   return args[0] === declarativeCommand;
 }

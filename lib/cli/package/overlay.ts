@@ -149,7 +149,7 @@ async function withNamespacedRoles(source: OverlayObjects): Promise<readonly Bui
   const namespace = textAt(objectAt(deployment, 'metadata'), 'namespace');
   const account = {
     name: textAt(podSpec, 'serviceAccountName'),
-    // Without a namespace here, the user sets it at apply time.
+    // If the overlay has no namespace, the user chooses one when applying.
     ...(namespace !== '' && { namespace }),
   };
   const there = new Set(objects.map(keyOf));

@@ -100,7 +100,7 @@ function openDefinition({ group, version, kind, plural, scope }: ProjectResource
   const versions = [
     { name: version, served: true, storage: true, schema, subresources: { status: {} } },
   ];
-  // Without it, a server refuses groups of Kubernetes, such as that of the Gateway API.
+  // Without this annotation, a server refuses groups of Kubernetes, such as that of the Gateway API.
   const approval = isProtectedGroup(group)
     ? { annotations: { [approvalAnnotation]: 'unapproved, for tests' } }
     : {};

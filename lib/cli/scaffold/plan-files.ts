@@ -28,7 +28,7 @@ export type WantedFile = {
 export interface PlannedFile {
   readonly path: string;
   readonly action: 'create' | 'overwrite' | 'change' | 'keep' | 'delete';
-  /** Empty for a deleted file. */
+  /** The new text; empty for a deleted file. */
   readonly text: string;
   /** Present text; undefined if the file does not exist. */
   readonly before: string | undefined;

@@ -35,7 +35,7 @@ export interface ProjectResource {
   readonly external?: boolean | undefined;
   /** Style of the controller, at the first version of a kind; undefined: no controller. */
   readonly controller?: Style | undefined;
-  /** Undefined: no webhooks. */
+  /** Undefined if the version has no webhooks. */
   readonly webhooks?: ProjectWebhooks | undefined;
 }
 

@@ -7,7 +7,7 @@ export interface GoUrl {
   readonly scheme: string;
   /** The name and password before the host; undefined if the URL has no `@` there. */
   readonly user: string | undefined;
-  /** Includes the port. */
+  /** The host, with its port. */
   readonly host: string;
   readonly hostname: string;
   readonly port: string;

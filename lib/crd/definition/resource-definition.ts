@@ -124,7 +124,7 @@ export interface ResourceDefinition<
   readonly shortNames?: readonly string[] | undefined;
   /** For example `all`, as in `kubectl get all`. @defaultValue none */
   readonly categories?: readonly string[] | undefined;
-  /** At least one. */
+  /** The versions, at least one. */
   readonly versions: V;
   /** Columns for versions without their own. @defaultValue none */
   readonly printerColumns?: readonly PrinterColumn[] | undefined;

@@ -40,7 +40,7 @@ export interface StructureCheck {
 interface At extends StructureCheck {
   readonly isServer: boolean;
   readonly isRoot: boolean;
-  /** False: the whole schema cannot be read as a structural one. */
+  /** False if the whole schema cannot be read as a structural one. */
   readonly isStructural: boolean;
   readonly level: SchemaLevel;
   readonly place: MetaPlace;

@@ -46,7 +46,7 @@ export class FieldErrors {
 
   /** Adds the causes of other errors. */
   append(causes: Iterable<StatusCause>): void {
-    // Not as arguments of one call, of which V8 allows about 100,000.
+    // One by one, because V8 allows only about 100,000 arguments in one call.
     for (const cause of causes) this.causes.push(cause);
   }
 
@@ -141,7 +141,7 @@ export class FieldErrors {
   /** Adds a cause if a value is set and is not one of `supported`. */
   oneOf(field: string, value: string | undefined, supported: readonly string[]): void {
     if (value === undefined || supported.includes(value)) return;
-    // Go writes values of a string type of their own as JSON.
+    // Go writes a value as JSON if its type is based on string.
     this.#notSupported(field, htmlSafeJson(JSON.stringify(value)), supported);
   }
 
