@@ -3,7 +3,7 @@ import { build } from 'esbuild';
 
 const banner = `
 import { createRequire as requireOf } from 'node:module';
-// Packages in the format CommonJS call require.
+// CommonJS packages in the bundle call require, which ES modules do not have.
 const require = requireOf(import.meta.url);
 `;
 
@@ -11,11 +11,11 @@ await build({
   entryPoints: ['src/main.ts'],
   outdir: 'dist',
   bundle: true,
-  // Without splitting: a CommonJS package in a chunk of its own would have no named exports.
+  // Do not add `splitting`: a CommonJS package in a chunk of its own would have no named exports.
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
-  // A smaller image; names and line breaks stay, so that stack traces are readable.
+  // Makes the image smaller. Names and line breaks stay, so that stack traces are readable.
   minifySyntax: true,
   // For `npm start` and debuggers. The image omits the source map, which would take Node.js 60 MB of memory.
   sourcemap: true,

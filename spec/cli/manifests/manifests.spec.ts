@@ -69,7 +69,7 @@ describe('operator-builder manifests', () => {
   it('prints stale files with --check and --dry-run, and writes them otherwise', async () => {
     await project('stale');
     await edit(file('stale/src/api/v1alpha1/shop.ts'), (text) =>
-      text.replace("'What the pods run.'", "'The image.'"),
+      text.replace("'Image of the pods.'", "'The image.'"),
     );
     const before = await ownTexts('stale');
     const checked = await manifests('stale', '--check');
@@ -79,7 +79,7 @@ describe('operator-builder manifests', () => {
     );
     expect(checked.stdout)
       .to.include(`--- ${base}\n+++ ${base}\n@@ `)
-      .and.match(/\n- +description: What the pods run\.\n\+ +description: The image\.\n/);
+      .and.match(/\n- +description: Image of the pods\.\n\+ +description: The image\.\n/);
     const dry = await manifests('stale', '--dry-run');
     expect(dry).to.deep.equal({ code: 0, stdout: checked.stdout, stderr: '' });
     expect(await ownTexts('stale')).to.deep.equal(before);

@@ -7,12 +7,12 @@ export function setupKindNameController(operator: Operator): void {
   operator
     .for(KindName)
     // +operator-builder:if cluster-scoped
-    // For objects of one namespace. For several, give each link its namespace instead: pruning then visits all.
+    // All objects are in this namespace. To use several, remove this line and give each link a namespace.
     .withBuilder({ namespace: 'default' })
     // +operator-builder:end
     .owns(Deployment)
     .reconciles(async ({ object, builder }) => {
-      // Short enough for a Service, and different from the names of the objects of other kinds.
+      // At most 63 characters, as for a Service. The prefix avoids the names that owners of other kinds use.
       const name = labelValueOf(`kindname-${object.metadata.name ?? ''}`);
       const { image, replicas } = object.spec;
       const podSpec = { containers: [{ name: 'app', image }] };

@@ -3,9 +3,9 @@ import type { ObjectOf } from 'operator-builder/crd';
 // +operator-builder:scaffold:imports
 
 const spec = s.object({
-  image: s.string({ minLength: 1, description: 'What the pods run.' }),
+  image: s.string({ minLength: 1, description: 'Image of the pods.' }),
   replicas: s.defaulted(
-    s.integer({ format: 'int32', minimum: 0, description: 'How many pods there are.' }),
+    s.integer({ format: 'int32', minimum: 0, description: 'Desired number of pods.' }),
     1,
   ),
 });

@@ -2,16 +2,16 @@ import { s } from 'operator-builder/crd';
 import type { VersionDefinition, VersionObject } from 'operator-builder/crd';
 
 const spec = s.object({
-  image: s.string({ minLength: 1, description: 'What the pods run.' }),
+  image: s.string({ minLength: 1, description: 'Image of the pods.' }),
   replicas: s.defaulted(
-    s.integer({ format: 'int32', minimum: 0, description: 'How many pods there are.' }),
+    s.integer({ format: 'int32', minimum: 0, description: 'Desired number of pods.' }),
     1,
   ),
 });
 
 const status = s.status();
 
-/** The version v99alpha99 of KindName. A schema of its own needs a conversion: see `defineResource`. */
+/** The version v99alpha99 of KindName. If its schema differs, add a conversion: see `defineResource`. */
 export const kindNameV99alpha99 = {
   name: 'v99alpha99',
   schema: s.object({ spec }),

@@ -4,9 +4,9 @@ import { kindNameV99alpha99 } from '../v99alpha99/kind-name.js';
 // +operator-builder:scaffold:imports
 
 const spec = s.object({
-  image: s.string({ minLength: 1, description: 'What the pods run.' }),
+  image: s.string({ minLength: 1, description: 'Image of the pods.' }),
   replicas: s.defaulted(
-    s.integer({ format: 'int32', minimum: 0, description: 'How many pods there are.' }),
+    s.integer({ format: 'int32', minimum: 0, description: 'Desired number of pods.' }),
     1,
   ),
 });

@@ -39,7 +39,7 @@ export const kindNameV98alpha98Webhooks: readonly Webhook[] = [
       const before = oldObject?.metadata.annotations?.[createdBy];
       const after = object?.metadata.annotations?.[createdBy];
       if (before === undefined || before === after) return allowed();
-      const causes = [{ field: 'metadata.annotations', message: `${createdBy} stays as it is` }];
+      const causes = [{ field: 'metadata.annotations', message: `${createdBy} is immutable` }];
       return denied(`the annotation ${createdBy} can't be changed`, { causes });
     },
     options,

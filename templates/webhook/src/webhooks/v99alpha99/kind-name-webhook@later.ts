@@ -17,8 +17,8 @@ const createdBy = 'groupname.domain.example/created-by';
 const type = versionOfResource<KindNameV99alpha99>(KindName, 'v99alpha99');
 
 /**
- * Admission webhooks for objects of KindName v99alpha99; the API server converts other versions first. Once
- * each version has such a webhook, each gets writes of its own version only: let them share their checks.
+ * Admission webhooks for objects of KindName v99alpha99. The API server converts writes of other versions first.
+ * When each version has such a webhook, each gets writes of its own version only: let them share their checks.
  */
 export const kindNameV99alpha99Webhooks: readonly Webhook[] = [
   // +operator-builder:if defaulting
@@ -41,7 +41,7 @@ export const kindNameV99alpha99Webhooks: readonly Webhook[] = [
       const before = oldObject?.metadata.annotations?.[createdBy];
       const after = object?.metadata.annotations?.[createdBy];
       if (before === undefined || before === after) return allowed();
-      const causes = [{ field: 'metadata.annotations', message: `${createdBy} stays as it is` }];
+      const causes = [{ field: 'metadata.annotations', message: `${createdBy} is immutable` }];
       return denied(`the annotation ${createdBy} can't be changed`, { causes });
     },
     { name: 'vkindname-v99alpha99.groupname.domain.example' },
