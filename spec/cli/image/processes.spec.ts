@@ -133,7 +133,7 @@ describe('The end-to-end test of a project', () => {
   it('is skipped with a line that lists missing programs', async () => {
     await writePrograms(file('none'), { kind: 'exit 1', docker: 'exit 1', kubectl: 'exit 0' });
     const stdout = await runTest(file('none') + delimiter + dirname(process.execPath));
-    expect(stdout).to.include("it needs kind, docker, which can't be run here");
+    expect(stdout).to.include('these programs cannot run here: kind, docker');
     expect(stdout).to.match(/fail 0/);
   });
 

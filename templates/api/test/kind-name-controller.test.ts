@@ -26,7 +26,7 @@ const foreignDeployment: Deployment = {
   },
 };
 
-test('KindName: an object becomes a Deployment, and says whether it is ready', async (t) => {
+test('KindName: creates a Deployment, and Ready shows its state', async (t) => {
   const cluster = await EmbeddedCluster.start({
     crds: [KindName],
     simulateWorkloads: true,

@@ -12,7 +12,7 @@ const key = {
   // +operator-builder:end
 };
 
-test('KindName: a configuration is deployed, says so, and takes all with it', async (t) => {
+test('KindName: a configuration deploys its system, and removes it', async (t) => {
   const cluster = await EmbeddedCluster.start({
     crds: [KindName],
     simulateWorkloads: true,

@@ -15,7 +15,7 @@ const key = {
 /** Content that the schema of v98alpha98 accepts: keep it in step with config/samples. */
 const content: object = { spec: { image: 'registry.example/app:1', replicas: 2 } };
 
-test('KindName: nothing is lost on the way from v98alpha98 to v99alpha99 and back', async (t) => {
+test('KindName: no field is lost in a conversion from v98alpha98 to v99alpha99 and back', async (t) => {
   const cluster = await EmbeddedCluster.start({ crds: [KindName] });
   const client = cluster.client();
   const served = await serveLocalWebhooks(client, [conversionWebhook(KindName)]);

@@ -52,7 +52,7 @@ function newKindName(name: string, annotations: Annotations): KindName {
 }
 // +operator-builder:if defaulting
 
-test('KindName v98alpha98: says who has made it', async () => {
+test('KindName v98alpha98: records the creator', async () => {
   const client = cluster.client({ user: 'jane' });
   const made = await client.create<KindName>(newKindName('made', {}));
   assert.equal(made.metadata.annotations?.[createdBy], 'jane');
@@ -60,7 +60,7 @@ test('KindName v98alpha98: says who has made it', async () => {
 // +operator-builder:end
 // +operator-builder:if validation
 
-test('KindName v98alpha98: keeps who has made it', async () => {
+test('KindName v98alpha98: protects the creator', async () => {
   const client = cluster.client({ user: 'jane' });
   const object = newKindName('kept', { [createdBy]: 'jane' });
   const made = await client.create<KindName>(object);

@@ -41,7 +41,7 @@ function newKindName(name: string, annotations: Annotations): KindNameV99alpha99
 }
 // +operator-builder:if defaulting
 
-test('KindName v99alpha99: says who has made it', async () => {
+test('KindName v99alpha99: records the creator', async () => {
   const client = cluster.client({ user: 'jane' });
   const made = await client.create<KindNameV99alpha99>(newKindName('made', {}));
   assert.equal(made.metadata.annotations?.[createdBy], 'jane');
@@ -49,7 +49,7 @@ test('KindName v99alpha99: says who has made it', async () => {
 // +operator-builder:end
 // +operator-builder:if validation
 
-test('KindName v99alpha99: keeps who has made it', async () => {
+test('KindName v99alpha99: protects the creator', async () => {
   const client = cluster.client({ user: 'jane' });
   const object = newKindName('kept', { [createdBy]: 'jane' });
   const made = await client.create<KindNameV99alpha99>(object);

@@ -15,7 +15,7 @@ const programs: readonly (readonly string[])[] = [
 const missing = programs
   .filter(([program = '', ...args]) => spawnSync(program, args).status !== 0)
   .map(([program]) => program);
-const skip = missing.length > 0 && `it needs ${missing.join(', ')}, which can't be run here`;
+const skip = missing.length > 0 && `these programs cannot run here: ${missing.join(', ')}`;
 
 function run(program: string, args: readonly string[], input = ''): string {
   return execFileSync(program, args, {
@@ -41,7 +41,7 @@ describe('The deployed operator', { skip }, () => {
     run('kind', ['delete', 'cluster', '--name', cluster]);
   });
 
-  it('gets ready', () => {
+  it('becomes ready', () => {
     const rollout = ['rollout', 'status', 'deployment/operator-name-controller-manager'];
     kubectl(['--namespace', namespace, ...rollout, '--timeout=180s']);
   });
@@ -53,7 +53,7 @@ describe('The deployed operator', { skip }, () => {
     kubectl(['wait', '--for=jsonpath={.status}', '--timeout=180s', '-f', '-'], samples);
   });
 
-  it('needs no more rights than it has', () => {
+  it('has all permissions that it needs', () => {
     const logs = kubectl([
       '--namespace',
       namespace,
