@@ -345,7 +345,10 @@ function status<P extends Properties>(
 function status(properties: Properties = {}): Required<unknown> {
   const usual: StatusProperties = {
     observedGeneration: optional(
-      integer({ format: 'int64', description: 'The generation of the spec that the status describes.' }),
+      integer({
+        format: 'int64',
+        description: 'The generation of the spec that the status describes.',
+      }),
     ),
     conditions: conditions(),
   };
