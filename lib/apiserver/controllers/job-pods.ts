@@ -31,8 +31,8 @@ export function isIndexed(job: Job): boolean {
 
 /** Returns the index of an indexed Job's pod. */
 export function indexOf(pod: Pod): number | undefined {
-  const text = pod.metadata.annotations?.[indexAnnotation];
-  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
+  const { [indexAnnotation]: text = '' } = pod.metadata.annotations ?? {};
+  return /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
 /** The parts of a pod that differ between the pods of a Job. */

@@ -111,9 +111,8 @@ describe('RBAC', () => {
     expect((await server.as('alice-token', { ...ask, headers: groups })).code).to.equal(403);
   });
 
-  const review = {
-    ...{ method: 'POST', path: '/apis/authentication.k8s.io/v1/selfsubjectreviews', object: {} },
-  } as const;
+  const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+  const review = { method: 'POST', path, object: {} } as const;
   const account = 'system:serviceaccount:default:robot';
   const impersonations: readonly (readonly [headers: Record<string, string>, user: object])[] = [
     [{ 'impersonate-user': 'bob' }, { username: 'bob', groups: ['system:authenticated'] }],
@@ -166,7 +165,12 @@ describe('RBAC', () => {
       // Without RBAC, so that unauthenticated users may create the review.
       const api = new Api({ users: { token: 'root' } });
       const own = { authorization: 'Bearer token', 'content-type': 'application/json' };
-      const answer = await api.raw({ ...review, headers: { ...own, ...headers }, body: '{}' });
+      const answer = await api.raw({
+        method: 'POST',
+        path,
+        headers: { ...own, ...headers },
+        body: '{}',
+      });
       let text = '';
       for await (const chunk of answer.body) text += new TextDecoder().decode(chunk);
       const { status } = JSON.parse(text) as { readonly status: object };

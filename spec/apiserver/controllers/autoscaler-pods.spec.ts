@@ -76,6 +76,7 @@ const cases: readonly (readonly [
   ['not at all if the others meet the target exactly', 2, [50, 'none'], half, 2],
   ['not up if it shrinks, but has more pods than replicas', 2, [20, 20, 30, 'none'], half, 2],
   ['not down if it grows, but has fewer pods than replicas', 6, [150, 60, 'none'], half, 6],
+  ['down if all of its pods grow, but are fewer than its replicas', 6, [150, 60], half, 5],
   ['as if unready pods used nothing, if it grows', 3, [100, 'neverReady', 'neverReady'], half, 3],
   ['without unready pods, if it shrinks', 4, [10, 10, 'neverReady', 'neverReady'], half, 1],
   ['without failed pods', 3, [10, 10, 'fail'], half, 1],

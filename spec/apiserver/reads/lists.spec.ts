@@ -50,7 +50,8 @@ describe('lists', () => {
     for (const name of ['b', 'c', 'e']) await api.call('DELETE', `${configMaps}/${name}`);
     await filled(api, 'a', 'cc', 'f');
     await api.call('PATCH', `${configMaps}/d`, { data: { changed: 'x' } }, merge);
-    const rest = await api.get(`${configMaps}?limit=9&continue=${first.body.metadata['continue']}`);
+    const { continue: token = '' } = first.body.metadata as { readonly continue?: string };
+    const rest = await api.get(`${configMaps}?limit=9&continue=${token}`);
     expect(names(rest)).to.deep.equal(['c', 'd', 'e']);
     expect(rest.body.items[1]).not.to.have.property('data');
     expect(names(await api.get(configMaps))).to.deep.equal(['a', 'cc', 'd', 'f']);
