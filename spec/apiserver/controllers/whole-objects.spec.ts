@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import {
   EndpointSlice,
-  HorizontalPodAutoscaler,
   Namespace,
   Node,
-  PersistentVolume,
   Pod,
   Service,
   StorageClass,
 } from '../../../lib/object/kinds.js';
+import type { HorizontalPodAutoscaler, PersistentVolume } from '../../../lib/object/kinds.js';
+import { withoutMembers } from '../../../lib/object/index.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import { silentLogger } from '../../../lib/system/logger.js';
 import type { LogFields } from '../../../lib/system/logger.js';
@@ -29,8 +29,14 @@ const now = '2026-01-01T00:00:00Z';
 
 /** Returns an object without the fields that the server sets on all objects. */
 function made({ metadata, ...object }: KubernetesObject): object {
-  const { uid, resourceVersion, generation, creationTimestamp, managedFields, ...rest } = metadata;
-  return { ...object, metadata: rest };
+  const own = [
+    'uid',
+    'resourceVersion',
+    'generation',
+    'creationTimestamp',
+    'managedFields',
+  ] as const;
+  return { ...object, metadata: withoutMembers(metadata, ...own) };
 }
 
 describe('the objects of the embedded cluster itself', () => {
@@ -207,7 +213,7 @@ describe('the log of controllers whose writes are refused', () => {
     const patchStatus = async (object: KubernetesObject, status: object): Promise<void> => {
       const { namespace, name = '' } = (await client.create(object)).metadata;
       const patch = { type: 'merge', body: { status } } as const;
-      await client.patch(object as never, { namespace, name }, patch, { subresource: 'status' });
+      await client.patch(object, { namespace, name }, patch, { subresource: 'status' });
     };
     // A ready node loses the taint that it had before.
     const conditions = [{ type: 'Ready', status: 'True' }];

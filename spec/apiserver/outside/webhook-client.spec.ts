@@ -187,7 +187,7 @@ describe('a webhook that cannot be reached', () => {
 });
 
 describe('a caBundle', () => {
-  it('is valid without content, and not with text that is no certificate', () => {
+  it('is valid without content, and not with text other than a certificate', () => {
     const text = Buffer.from('no certificate').toString('base64');
     expect([undefined, '', text].map(isBundle)).to.deep.equal([true, true, false]);
   });

@@ -159,20 +159,20 @@ describe('objectFromProtobuf', () => {
   });
 
   it('skips fields that it does not know, of every encoding', () => {
-    const unknown = [0x48, 0x96, 0x01, 0x51, ...'12345678', 0x5a, 2, 'xy'];
+    const unknown = [0x48, 0x96, 0x01, 0x51, '12345678', 0x5a, 2, 'xy'];
     const immutable = [0x20, 1];
     const read = objectFromProtobuf(envelope(...unknown, ...immutable, ...unknown));
     expect(read).to.deep.equal({ ...typed, immutable: true });
   });
 
-  it('returns undefined for bytes that are no fields of the object', () => {
+  it('returns undefined for bytes that do not encode the fields of the object', () => {
     const wrong: readonly (readonly (number | string)[])[] = [
-      [0x21, ...'12345678'], // `immutable` as eight bytes
+      [0x21, '12345678'], // `immutable` as eight bytes
       [0x20], // without a value
       [0x20, 0x80], // with half a value
       [0x20, ...Array<number>(11).fill(0x80), 1], // with a value of more than 64 bits
       [0x23], // a group, which Kubernetes does not use
-      [0x51, ...'1234567'], // seven bytes of eight
+      [0x51, '1234567'], // seven bytes of eight
       [0x5a, 3, 'xy'], // a text that does not end
     ];
     for (const raw of wrong) {

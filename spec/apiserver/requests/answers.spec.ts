@@ -171,7 +171,7 @@ describe('patches of the type of an object', () => {
         const merged = await api.call('PATCH', `${path}/a`, change, merge);
         const patched = await api.call('PATCH', `${path}/a`, operations, jsonPatch);
         for (const { code, body } of [merged, patched]) {
-          const said = body.message
+          const said = (body.message as string | undefined)
             ?.replace(/^ "" is invalid: patch: Invalid value: "(?:[^"\\]|\\.)*": /, '')
             .replace(/ '\{.*\}'$/, " 'OBJECT'");
           expect([code, said]).to.deep.equal(expected);
@@ -235,7 +235,7 @@ describe('bodies of requests', () => {
     }
   });
 
-  it('are quoted up to 30 bytes if they are no objects, as text or in hexadecimal', async () => {
+  it('are quoted up to 30 bytes if they are not objects, as text or in hexadecimal', async () => {
     const api = new Api();
     const quoted = async (body: string): Promise<string | undefined> => {
       const { message } = (await api.call('POST', configMaps, body)).body;

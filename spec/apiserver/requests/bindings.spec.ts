@@ -216,7 +216,10 @@ describe('requests for tokens', () => {
         await api.create(pods, { metadata: { name }, spec: { containers, serviceAccountName } });
       }
       const answer = await ask(api, spec, metadata);
-      const said = answer.body.message?.replace(/\([0-9a-f-]{36}\)/, '(UID)');
+      const said = (answer.body.message as string | undefined)?.replace(
+        /\([0-9a-f-]{36}\)/,
+        '(UID)',
+      );
       expect([answer.code, said]).to.deep.equal([code, message]);
     });
   }

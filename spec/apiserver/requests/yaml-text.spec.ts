@@ -37,7 +37,7 @@ describe('yamlText', () => {
     ['-', "'-'"],
     ['---', "'---'"],
     ['...', "'...'"],
-    ...[...'#,[]{}&*!|>\'"%@`'].map((sign) => {
+    ...Array.from('#,[]{}&*!|>\'"%@`').map((sign) => {
       return [`${sign}a`, `'${sign === "'" ? "''" : sign}a'`] as const;
     }),
     ...['~', 'null', 'y', 'N', 'yes', 'No', 'on', 'OFF', 'true', '.nan', '-.inf', '1', '0x1F'].map(

@@ -22,6 +22,8 @@ describe('a CronJob in the embedded cluster', () => {
     expect(status).to.have.property('lastSuccessfulTime');
     expect(status).not.to.have.property('active');
     const made = await get(Job, jobNamed(10));
+    const owner = ownedBy(await get(CronJob, 'c'), { controller: true, blockOwnerDeletion: true });
+    expect(made.metadata.ownerReferences).to.deep.equal([owner]);
     expect(made.metadata.annotations).to.include({
       'batch.kubernetes.io/cronjob-scheduled-timestamp': '2026-01-01T00:10:00Z',
     });
@@ -47,6 +49,18 @@ describe('a CronJob in the embedded cluster', () => {
     await create(cronJob('c', '* * * * *', { successfulJobsHistoryLimit: 2 }));
     await clock.advance(5 * minuteMs + 1_000);
     expect(await names(Job)).to.deep.equal([jobNamed(4), jobNamed(5)]);
+  });
+
+  it('keeps the time of its last success when that Job is gone', async () => {
+    const { create, get, clock, ...cluster } = await simulatedCluster();
+    await create(cronJob('c', '*/10 * * * *'));
+    await clock.advance(11 * minuteMs);
+    const time = (await get(CronJob, 'c')).status!.lastSuccessfulTime;
+    expect(time).to.equal((await get(Job, jobNamed(10))).status!.completionTime);
+    await cluster.delete(Job, jobNamed(10));
+    expect((await get(CronJob, 'c')).status).to.deep.equal({
+      ...{ lastScheduleTime: '2026-01-01T00:10:00Z', lastSuccessfulTime: time },
+    });
   });
 
   const running = { behavior: () => 'ready' as const };
