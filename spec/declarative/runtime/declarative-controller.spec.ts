@@ -34,6 +34,26 @@ describe('DeclarativeController', () => {
     expect(scene.errors).to.deep.equal([]);
   });
 
+  it('shows the first problem of its specification, and the number of the others', async () => {
+    scene = await ControllerScene.start();
+    const path = ['controllers', 0, 'sources'];
+    const problems = [
+      { path, message: 'want a list' },
+      { path: [], message: 'want a name' },
+    ];
+    for (const [given, message] of [
+      [problems.slice(0, 1), 'controllers[0].sources: want a list'],
+      [problems, 'controllers[0].sources: want a list (and 1 more)'],
+      [problems.slice(1), 'want a name'],
+    ] as const) {
+      const controller = scene.controller(copies(), { problems: given });
+      await controller.start();
+      const [ready] = controller.status().conditions;
+      expect(ready).to.deep.include({ status: 'False', reason: 'NotReady', message });
+      await controller.stop();
+    }
+  });
+
   it('follows namespace and label selector, and deletes the results of objects that no longer match', async () => {
     scene = await ControllerScene.start();
     await scene.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'other' } });

@@ -3,6 +3,7 @@ import { forwarding } from '../../../lib/client/index.js';
 import type { Client } from '../../../lib/client/index.js';
 import type { SourceContext } from '../../../lib/controller/sources.js';
 import { watchedDocuments } from '../../../lib/declarative/runtime/document-sources.js';
+import { OperatorError } from '../../../lib/system/operator-error.js';
 import { ControllerScene, configMap, view, views } from './controller-scene.js';
 
 const nothing = (): void => undefined;
@@ -95,6 +96,26 @@ describe('watchedDocuments', () => {
     await scene.put(view('Copy', 'a'));
     await scene.during(wait ?? Promise.reject(missing));
     started.stop();
+  });
+
+  it('of views that were dropped meanwhile do not wait, and pass on other errors', async () => {
+    await scene.put(view('Copy', 'a'));
+    const { cache, client, targetWrites: writes } = scene.manager;
+    const caughtUp = async (error: Error): Promise<unknown> => {
+      const failing: Client = { ...forwarding(client), list: () => Promise.reject(error) };
+      const started = watchedDocuments('Copy', {
+        ...{ type: { apiVersion: views, kind: 'Copy' }, spec, writes },
+      }).start({ cache, client: failing } as unknown as SourceContext, {
+        ...{ changed: nothing, troubled: nothing },
+      });
+      const caught = started.caughtUp?.(AbortSignal.timeout(5_000)) ?? Promise.reject(missing);
+      const end = await caught.then(() => 'caught up', String);
+      started.stop();
+      return end;
+    };
+    const gone = new OperatorError('UnknownKind', 'no such view');
+    expect(await caughtUp(gone)).to.equal('caught up');
+    expect(await caughtUp(new Error('out of memory'))).to.equal('Error: out of memory');
   });
 
   it('name the missing kind when it is not served', async () => {
