@@ -1,5 +1,13 @@
 import { expect } from 'chai';
-import { targetFieldManager } from '../../../lib/declarative/runtime/clean-up-target.js';
+import {
+  checkCleanUp,
+  cleanUpTarget,
+  targetFieldManager,
+} from '../../../lib/declarative/runtime/clean-up-target.js';
+import { errorMessage } from '../../../lib/system/as-error.js';
+import { OperatorError } from '../../../lib/system/operator-error.js';
+import { seededRandom } from '../../../lib/system/random.js';
+import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
 describe('The field manager of a declarative controller', () => {
   it('is named after operator and controller', () => {
@@ -13,5 +21,50 @@ describe('The field manager of a declarative controller', () => {
     expect(names[0]).not.to.equal(names[1]);
     expect(names[0]).to.match(/^shop\/c+-[0-9a-f]{12}$/);
     expect(targetFieldManager('shop', `${'c'.repeat(200)}a`)).to.equal(names[0]);
+  });
+});
+
+describe('The clean-up of a target', () => {
+  const former = { name: 'copies', target: { kind: 'Copy', type: 'Updater' } } as const;
+  const type = { group: 'op.view.dcontroller.io', version: 'v1alpha1', kind: 'Copy' };
+  const cleanUp = (
+    ensure: () => Promise<unknown>,
+    list: () => Promise<unknown>,
+  ): Promise<unknown> => {
+    const pages = async function* (): AsyncGenerator<unknown> {
+      yield await list();
+    };
+    const client = { list, pages, resourceType: () => Promise.reject(new Error('no lookup')) };
+    const manager = {
+      ...{ views: { ensure }, liveClient: client, namespacesOf: () => undefined },
+      ...{ clock: new VirtualClock(), random: seededRandom(1) },
+    };
+    const done = cleanUpTarget(former, { operator: 'op', manager: manager as never });
+    return done.then(() => 'done', errorMessage);
+  };
+  const served = () => Promise.resolve({ ...type, plural: 'copy', namespaced: true });
+  const failing = (error: Error) => () => Promise.reject(error);
+  const stopped = new OperatorError('Stopped', 'the views were stopped');
+  const unknown = new OperatorError('UnknownKind', 'no such kind');
+
+  it('has nothing to do where the kind is unknown, or its server has stopped', async () => {
+    for (const error of [stopped, unknown]) {
+      const other = failing(new Error('no list'));
+      expect(await cleanUp(failing(error), other)).to.equal('done');
+      expect(await cleanUp(served, failing(error))).to.equal('done');
+    }
+  });
+
+  it('passes on other errors', async () => {
+    const broken = failing(new Error('out of memory'));
+    expect(await cleanUp(broken, broken)).to.equal('out of memory');
+    expect(await cleanUp(served, broken)).to.equal('clean-up of op/copies: out of memory');
+  });
+
+  it('has the policy delete or orphan', () => {
+    for (const policy of ['delete', 'orphan']) expect(() => checkCleanUp(policy)).not.to.throw();
+    expect(() => checkCleanUp('keep'))
+      .to.throw('cleanUp: want delete or orphan, got "keep"')
+      .with.property('code', 'InvalidOption');
   });
 });

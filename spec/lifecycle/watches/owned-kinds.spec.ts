@@ -63,6 +63,32 @@ describe('watches of owned kinds', () => {
     await started.stop();
   });
 
+  it('begin for kinds that were known before the start', async () => {
+    const kinds = new OwnedKinds(Secret, undefined);
+    kinds.add([ConfigMap]);
+    const mark = cluster.requests.mark();
+    const started = kinds.start(context);
+    await clock.advance(1_000);
+    const watched = cluster.requests.since(mark).entries.map(({ resource }) => resource);
+    expect(new Set(watched)).to.deep.equal(new Set(['configmaps']));
+    await started.stop();
+  });
+
+  it('are left to a registrator, once for each kind', async () => {
+    const registered: string[] = [];
+    const kinds = new OwnedKinds(Secret, ({ kind }) => void registered.push(kind));
+    kinds.add([ConfigMap]);
+    const mark = cluster.requests.mark();
+    const started = kinds.start(context);
+    kinds.add([ConfigMap, Secret]);
+    await clock.advance(1_000);
+    expect(registered).to.deep.equal(['ConfigMap', 'Secret']);
+    expect(kinds.types).to.deep.equal([ConfigMap, Secret]);
+    expect(cluster.requests.since(mark).entries).to.deep.equal([]);
+    expect(started.status?.()).to.deep.equal({ problem: undefined });
+    await started.stop();
+  });
+
   it('do not begin for a controller that has stopped', async () => {
     const kinds = new OwnedKinds(Secret, undefined);
     await kinds.start(context).stop();

@@ -11,7 +11,7 @@ import { sleep } from '../../../lib/system/clock.js';
 import { promMetrics } from '../../../lib/prometheus/index.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { embeddedTarget } from '../../builder/suite/embedded-target.js';
-import { typeOf } from './suite/gadget.js';
+import { crdOf, typeOf } from './suite/gadget.js';
 import type { Gadget } from './suite/gadget.js';
 import { Scene, finalizersOf, installKinds, scenes } from './suite/scene.js';
 
@@ -179,6 +179,51 @@ describe('a framework with informers of others', () => {
     const { signal } = new AbortController();
     const error = await feedEvents({ updates: stream() }, visitor, signal).catch(String);
     expect([error, isLeft]).to.deep.equal(['Error: it has no name', true]);
+  });
+
+  it('asks a stream for no further item once it is aborted while it processes one', async () => {
+    const ending = new AbortController();
+    let [asked, isLeft] = [0, false];
+    const next = (): Promise<IteratorResult<Gadget>> => {
+      asked++;
+      const value = { apiVersion: 'v1', kind: 'Gadget', metadata: { name: `a-${asked}` } };
+      return Promise.resolve({ value, done: false });
+    };
+    const iterator = {
+      next,
+      return: () => {
+        isLeft = true;
+        return Promise.resolve({ value: undefined, done: true } as const);
+      },
+    };
+    const seen: string[] = [];
+    const updated = async ({ metadata: { name = '' } }: Gadget): Promise<void> => {
+      seen.push(name);
+      await Promise.resolve();
+      if (seen.length === 2) ending.abort();
+    };
+    const ignored = (): undefined => undefined;
+    const visitor = { updated, deleted: updated, failed: ignored, cleanUpFailed: ignored };
+    const updates = { [Symbol.asyncIterator]: () => iterator };
+    await feedEvents({ updates }, visitor, ending.signal);
+    expect([asked, isLeft, seen]).to.deep.equal([2, true, ['a-1', 'a-2']]);
+  });
+
+  it('installs its definition before it processes events', async () => {
+    const scene = await open();
+    const framework = scene.framework({ crd: crdOf('Gadget') });
+    const object = await scene.create('a');
+    await scene.operator.requests();
+    const ending = new AbortController();
+    const updates = new Feed<Gadget>();
+    const ended = framework.processEvents({ updates }, ending.signal);
+    updates.push(object);
+    await scene.until(() => scene.calls.includes('r1 created a'));
+    const requests = (await scene.operator.requests()).map(({ resource }) => resource);
+    const first = requests.indexOf('customresourcedefinitions');
+    expect(first).to.be.within(0, requests.indexOf('gadgets') - 1);
+    ending.abort();
+    await ended;
   });
 
   it('logs the error of closing a stream', async () => {
