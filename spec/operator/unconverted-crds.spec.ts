@@ -12,8 +12,8 @@ const same = (object: object): never => object as never;
 const conversion = { hub: 'v1', spokes: { v2: { toHub: same, fromHub: same } } };
 const Kiosk = defineResource({
   ...{ group: 'front.example', kind: 'Kiosk', versions, conversion },
-} as never);
-const Plain = defineResource({ group: 'front.example', kind: 'Plain', versions } as never);
+});
+const Plain = defineResource({ group: 'front.example', kind: 'Plain', versions });
 
 describe('A resource whose versions functions convert', () => {
   const operator = { name: 'a', resources: [Kiosk, Plain] } as never;

@@ -54,6 +54,19 @@ export function rolloutsSuite(open: OpenScene): void {
     ]);
   });
 
+  it('follows the rolloutOrder of the chain rather than the option', async () => {
+    const scene = await open();
+    const set = (name: string) => ({ name, nodeType: name, replicas: 0, podSpec });
+    const chain = scene
+      .builder({ rolloutOrder: ['master', 'data'] })
+      .statefulSet(set('data'))
+      .statefulSet(set('master'));
+    const planned = async (builder: Builder): Promise<readonly string[]> =>
+      (await builder.plan()).objects.map(({ ref }) => ref.name);
+    expect(await planned(chain)).to.deep.equal(['master', 'data']);
+    expect(await planned(chain.rolloutOrder(['data', 'master']))).to.deep.equal(['data', 'master']);
+  });
+
   it('follows rolloutOrder by node type, whatever the order of the chain', async () => {
     const scene = await open();
     const order = ['query', 'master', 'data'];

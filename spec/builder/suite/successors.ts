@@ -2,10 +2,16 @@ import { expect } from 'chai';
 import type { Builder } from '../../../lib/builder/index.js';
 import { forwarding } from '../../../lib/client/index.js';
 import type { Client } from '../../../lib/client/index.js';
-import { ConfigMap, Deployment, Service, StatefulSet } from '../../../lib/object/kinds.js';
+import {
+  ConfigMap,
+  Deployment,
+  PodDisruptionBudget,
+  Service,
+  StatefulSet,
+} from '../../../lib/object/kinds.js';
 import type { ResourceType } from '../../../lib/object/resource-type.js';
 import type { OpenScene } from './builder-suite.js';
-import { podSpec, summary } from './scene.js';
+import { podSpec, summary, usedKinds } from './scene.js';
 import type { Scene } from './scene.js';
 
 const ports = [{ port: 80 }];
@@ -65,6 +71,25 @@ export function successorsSuite(open: OpenScene): void {
       expect(await servedBy(scene, 'web')).to.deep.equal(['StatefulSet/web']);
       expect(await scene.find(Deployment, 'web')).to.equal(undefined);
     });
+
+  it('prunes at once what the pods of a workload that stays for now do not need', async () => {
+    const scene = await open();
+    const owns = [...usedKinds, PodDisruptionBudget];
+    const chain = (name: string): Builder =>
+      scene
+        .builder({ owns })
+        .configMap({ name: `${name}-env` })
+        .service({ name: 'front', workload: name, spec: { ports } })
+        .deployment({ name, podSpec, envFromConfigMap: [`${name}-env`] })
+        .podDisruptionBudget({ name: `${name}-budget`, workload: name, spec: { minAvailable: 1 } });
+    await scene.reconcileUntilDone(() => chain('old'));
+    await hasReadyPods(scene, 'front', Deployment, 'old');
+    const results = await chain('new').reconcile();
+    expect(summary(results)).to.include.members([
+      ...['pending Deployment/old', 'pending ConfigMap/old-env'],
+      'deleted PodDisruptionBudget/old-budget',
+    ]);
+  });
 
   it('moves a Service with publishNotReadyAddresses at once', async () => {
     const scene = await open();

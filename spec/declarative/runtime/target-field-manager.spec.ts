@@ -31,7 +31,7 @@ describe('The clean-up of a target', () => {
     ensure: () => Promise<unknown>,
     list: () => Promise<unknown>,
   ): Promise<unknown> => {
-    const pages = async function* (): AsyncGenerator<unknown> {
+    const pages = async function* (): AsyncGenerator {
       yield await list();
     };
     const client = { list, pages, resourceType: () => Promise.reject(new Error('no lookup')) };
