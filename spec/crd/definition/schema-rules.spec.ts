@@ -1,14 +1,13 @@
 import { expect } from 'chai';
 import { validateStructure } from '../../../lib/crd/definition/schema-structure.js';
 import { FieldErrors } from '../../../lib/crd/validation/field-errors.js';
-import type { Schema } from '../../../lib/object/schema.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** Returns the problems of a root: fields relative to it, and messages. */
 function problemsOfRoot(root: Json, isServer = false): string[] {
   const errors = new FieldErrors();
-  validateStructure(root as Schema, { field: 'x', errors, isServer });
+  validateStructure(root, { field: 'x', errors, isServer });
   return errors.causes.map(({ field = '', message = '' }) => `${field}: ${message}`);
 }
 

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { validateRules } from '../../../lib/crd/rules/validate-rules.js';
 import { FieldErrors } from '../../../lib/crd/validation/field-errors.js';
-import type { Schema } from '../../../lib/object/schema.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -16,7 +15,7 @@ function verdictOf(schema: Json, value: unknown, update: Update = {}): object {
   const warnings: string[] = [];
   const warn = (message: string) => void warnings.push(message);
   validateRules(value, {
-    schema: schema as Schema,
+    schema: schema,
     path: 'a',
     errors,
     warn,
