@@ -119,10 +119,9 @@ const plainKey = /^k:\{"\w+":(?:"[\w ./:-]*"|0|[1-9]\d{0,14})\}$/;
  * their bytes. Texts beyond the Basic Multilingual Plane compare by UTF-16 units.
  */
 export function comparePathElements(a: PathElement, b: PathElement): number {
-  if (a === b) return 0;
   const rank = 'fkvi'.indexOf(a.charAt(0)) - 'fkvi'.indexOf(b.charAt(0));
   if (rank !== 0) return rank;
-  if (a.charCodeAt(0) === fieldCode) return a < b ? -1 : 1;
+  if (a.charCodeAt(0) === fieldCode) return compareTexts(a, b);
   return comparePlainKeys(a, b) || compareParsed(parsePathElement(a), parsePathElement(b));
 }
 
@@ -137,7 +136,11 @@ function comparePlainKeys(a: PathElement, b: PathElement): number {
     a.slice(start, a.indexOf('"', start)),
     b.slice(start, b.indexOf('"', start)),
   ];
-  return textA === textB ? 0 : textA < textB ? -1 : 1;
+  return compareTexts(textA, textB);
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function compareParsed(a: ParsedElement, b: ParsedElement): number {
@@ -152,8 +155,7 @@ type Keys = readonly (readonly [string, unknown])[];
 function compareKeys(a: Keys, b: Keys): number {
   for (let at = 0; at < a.length && at < b.length; at++) {
     const [[nameA, valueA], [nameB, valueB]] = [a[at] as Keys[0], b[at] as Keys[0]];
-    if (nameA !== nameB) return nameA < nameB ? -1 : 1;
-    const order = compareScalars(valueA, valueB);
+    const order = compareTexts(nameA, nameB) || compareScalars(valueA, valueB);
     if (order !== 0) return order;
   }
   return a.length - b.length;
@@ -162,7 +164,7 @@ function compareKeys(a: Keys, b: Keys): number {
 // Numbers first, then strings, booleans, other values.
 function compareScalars(a: unknown, b: unknown): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
-  if (typeof a === 'string' && typeof b === 'string') return a === b ? 0 : a < b ? -1 : 1;
+  if (typeof a === 'string' && typeof b === 'string') return compareTexts(a, b);
   if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b);
   return scalarRank(a) - scalarRank(b);
 }
@@ -233,7 +235,7 @@ const escapes = new Map([
 ]);
 
 function keyText(keys: Keys): PathElement {
-  const sorted = keys.length < 2 ? keys : [...keys].sort(([a], [b]) => (a < b ? -1 : 1));
+  const sorted = keys.length < 2 ? keys : [...keys].sort(([a], [b]) => compareTexts(a, b));
   return `k:{${sorted.map(([name, value]) => `${elementJson(name)}:${elementJson(value)}`).join(',')}}`;
 }
 
@@ -242,7 +244,7 @@ function parseKeys(element: string, text: string): Keys {
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     throw invalid(element, 'a key must be an object');
   }
-  return Object.entries(parsed).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.entries(parsed).sort(([a], [b]) => compareTexts(a, b));
 }
 
 function parseJson(element: string, text: string): unknown {

@@ -126,8 +126,8 @@ function suffixOf(
   suffix: string,
   text: string,
 ): { factor: bigint; exponent: number; format: QuantityFormat } {
-  const binary = suffix === '' ? -1 : binarySuffixes.indexOf(suffix);
-  if (binary >= 0) return { factor: 1n << BigInt(10 * binary), exponent: 0, format: 'BinarySI' };
+  const binary = binarySuffixes.indexOf(suffix);
+  if (binary > 0) return { factor: 1n << BigInt(10 * binary), exponent: 0, format: 'BinarySI' };
   const decimal = decimalSuffixes.indexOf(suffix);
   if (decimal >= 0) return { factor: 1n, exponent: 3 * (decimal - 3), format: 'DecimalSI' };
   const exponent = Number(suffix.slice(1));

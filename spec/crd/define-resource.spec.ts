@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { expectTypeOf } from 'expect-type';
-import { InvalidDefinitionError, defineResource, s } from '../../lib/crd/index.js';
+import { InvalidDefinitionError, defineResource, s, versionOfResource } from '../../lib/crd/index.js';
 import type { ObjectOf, ResourceDefinition, VersionDefinition } from '../../lib/crd/index.js';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { isApiError } from '../../lib/object/api-error.js';
@@ -163,6 +163,23 @@ describe('defineResource', () => {
     expect(CronTab.convert(old, old.apiVersion)).to.have.property('kind', 'CronTab');
   });
 
+  it('refuses versions and kinds that it lacks', () => {
+    expect(() => versionOfResource(CronTab as never, 'v9'))
+      .to.throw(/^CronTab has no version v9: it has v1/)
+      .with.property('code', 'InvalidOption');
+    const object = { apiVersion: 'example.com/v1', kind: 'CronTab', metadata };
+    const convert = (given: object, apiVersion: string) => () =>
+      CronTab.convert({ ...object, ...given }, apiVersion);
+    expect(convert({}, 'example.com/v9')).to.throw('example.com/v9 is not a version of CronTab');
+    expect(convert({}, 'other.com/v1')).to.throw('other.com/v1 is not a version of CronTab');
+    expect(convert({ kind: 'Job' }, object.apiVersion)).to.throw('is not a CronTab');
+    for (const other of [{ kind: 'Job' }, { apiVersion: 'other.com/v1' }]) {
+      expect(() => CronTab.validate({ ...object, ...other })).to.throw(
+        'is not a CronTab of example.com',
+      );
+    }
+  });
+
   it('refuses a conversion that changes the metadata', () => {
     const Odd = defineResource({
       ...{ group: 'example.com', kind: 'Odd' },
@@ -212,11 +229,33 @@ describe('defineResource', () => {
 
   const schema = s.object({ spec: s.object({ text: s.string() }) });
   const v1: VersionDefinition = { name: 'v1', schema };
+  const same = { toHub: (object: object) => object, fromHub: (object: object) => object };
   type Bad = Partial<ResourceDefinition<readonly VersionDefinition[], string>>;
   const bad: readonly [string, Bad, string][] = [
     ['no version', { versions: [] }, 'versions: give at least one'],
     ['a group without a dot', { group: 'example' }, 'group: has no dot'],
     ['a lower-case kind', { kind: 'thing' }, 'kind: must begin with a capital'],
+    ['a list kind that is the kind', { listKind: 'Thing' }, 'listKind: must not be the kind'],
+    ['an upper-case group', { group: 'Example.com' }, 'group: '],
+    ['a version name with a dot', { versions: [{ ...v1, name: 'v1.1' }] }, 'versions[0].name: '],
+    [
+      'a schema that is not an object',
+      { versions: [{ name: 'v1', schema: s.string() as never }] },
+      'versions[0].schema: must be an object: use s.object({ spec })',
+    ],
+    [
+      'versions of which none is served',
+      { versions: [{ ...v1, served: false }] },
+      'versions: no version is served: leave out served: false',
+    ],
+    [
+      'a conversion with an unknown hub and needless spokes',
+      {
+        versions: [{ ...v1, storage: true }],
+        conversion: { hub: 'v3', spokes: { v1: same, v2: same, v3: same } },
+      },
+      'conversion.hub: v3 is not a version: use one of v1; conversion.spokes.v2: is not a version: remove it; conversion.spokes.v3: is the hub: remove it',
+    ],
     [
       'two storage versions',
       {

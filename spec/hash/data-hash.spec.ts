@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { configMapHash, secretHash } from '../../lib/hash/index.js';
+import { configMapHash, hashObject, secretHash } from '../../lib/hash/index.js';
 
 describe('configMapHash', () => {
   it('is stable across releases', () => {
@@ -17,7 +17,9 @@ describe('configMapHash', () => {
   });
 
   it('treats an empty map as absent, like the server', () => {
-    expect(configMapHash({ data: {}, binaryData: {} })).to.equal(configMapHash({}));
+    const none = hashObject({});
+    expect(configMapHash({ data: {}, binaryData: {} })).to.equal(none);
+    expect(configMapHash({})).to.equal(none);
   });
 });
 

@@ -56,20 +56,22 @@ describe('path elements', () => {
     });
   }
 
-  for (const text of [
-    '',
-    'f',
-    'spec',
-    'k:{',
-    'k:["a"]',
-    'k:null',
-    'k:1',
-    'v:',
-    'i:x',
-    '__proto__',
-  ]) {
+  for (const [text, why] of [
+    ['', 'key must be 2 characters long:'],
+    ['f', 'key must be 2 characters long:'],
+    ['spec', 'missing colon: spec'],
+    ['k:{', 'Expected property name'],
+    ['k:["a"]', 'a key must be an object'],
+    ['k:null', 'a key must be an object'],
+    ['k:1', 'a key must be an object'],
+    ['v:', 'Unexpected end of JSON input'],
+    ['i:x', 'invalid index x'],
+    ['i:', 'invalid index '],
+    ['__proto__', 'missing colon: __proto__'],
+  ] as const) {
     it(`rejects ${JSON.stringify(text)}`, () => {
-      expect(() => parsePathElement(text)).to.throw(JSON.stringify(text));
+      const message = `path element ${JSON.stringify(text)}: ${why}`;
+      expect(() => parsePathElement(text)).to.throw(message);
       expect(() => canonicalElement(text))
         .to.throw(JSON.stringify(text))
         .with.property('code', 'InvalidValue');

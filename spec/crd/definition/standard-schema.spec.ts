@@ -67,6 +67,48 @@ describe('the Standard Schema of a custom resource', () => {
     }
   });
 
+  it('converts each keyword to JSON Schema', () => {
+    const schema = s.object({
+      spec: s.object({
+        low: s.number({ minimum: 1, exclusiveMinimum: true, maximum: 5 }),
+        high: s.nullable(s.integer({ minimum: 1, maximum: 5, exclusiveMaximum: true })),
+        port: s.nullable(s.intOrString({ maximum: 9 })),
+        any: s.unknown(),
+        not: s.string({ not: { enum: ['a'] } }),
+        all: s.string({ allOf: [{ minLength: 1 }], anyOf: [{ pattern: 'a' }] }),
+        list: s.array(s.nullable(s.string())),
+        map: s.map(s.boolean()),
+      }),
+    });
+    const Box = defineResource({
+      ...{ group: 'example.com', kind: 'Box', plural: 'boxes' },
+      versions: [{ name: 'v1', schema }],
+    });
+    const { version, vendor, jsonSchema } = Box['~standard'];
+    expect([version, vendor]).to.deep.equal([1, 'operator-builder']);
+    const specOf = (json: Record<string, unknown>) =>
+      (json as { properties: { spec: { properties: object } } }).properties.spec.properties;
+    for (const target of ['draft-07', 'draft-2020-12'] as const) {
+      expect(specOf(jsonSchema.output({ target }))).to.deep.equal({
+        low: { type: 'number', exclusiveMinimum: 1, maximum: 5 },
+        high: { type: ['integer', 'null'], minimum: 1, exclusiveMaximum: 5 },
+        port: {
+          type: ['integer', 'string', 'null'],
+          maximum: 9,
+          'x-kubernetes-int-or-string': true,
+        },
+        any: { 'x-kubernetes-preserve-unknown-fields': true },
+        not: { type: 'string', not: { enum: ['a'] } },
+        all: { type: 'string', allOf: [{ minLength: 1 }], anyOf: [{ pattern: 'a' }] },
+        list: { type: 'array', items: { type: ['string', 'null'] } },
+        map: { type: 'object', additionalProperties: { type: 'boolean' } },
+      });
+    }
+    const plain = jsonSchema.input({ target: 'openapi-3.0' });
+    expect(plain).to.deep.equal(Box.schema());
+    expect(plain).not.to.equal(Box.schema());
+  });
+
   it('has a JSON Schema that other libraries read', () => {
     const json = shop['~standard'].jsonSchema.input({ target: 'draft-2020-12' });
     const read = z.fromJSONSchema(json);

@@ -92,6 +92,17 @@ describe('minimalValue', () => {
     ['an excluded minimum', s.integer({ minimum: 4, exclusiveMinimum: true, multipleOf: 5 }), 5],
     ['a constant', { enum: [3, 4] }, 3],
     ['an empty default', { type: 'string', default: '' }, ''],
+    [
+      'a pattern with counts and a length',
+      s.string({ pattern: '^b{3}c{2,4}$', minLength: 6 }),
+      'bbbccc',
+    ],
+    [
+      'a pattern with a count and a length',
+      s.string({ pattern: '^b{3}c*$', minLength: 5 }),
+      'bbbcc',
+    ],
+    ['a pattern with a least count', s.string({ pattern: '^b{2,}$', minLength: 4 }), 'bbbb'],
     ['a long text', s.string({ minLength: 9 }), 'samplexxx'],
     ['a short text', s.string({ maxLength: 2 }), 'sa'],
     ['equal items', s.array(s.string(), { minItems: 2 }), ['sample', 'sample']],
