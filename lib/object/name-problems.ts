@@ -83,7 +83,8 @@ export function nameProblems(name: string, format: NameFormat): readonly string[
 /** Returns the problems of `prefix` as a `generateName`, where a dash after other characters is valid. */
 export function generateNameProblems(prefix: string, format: NameFormat): readonly string[] {
   if (format === 'path') return pathPrefixProblems(prefix);
-  return nameProblems(prefix.replace(/(?<=.)-$/, 'a'), format);
+  // Like Kubernetes, overlooks the character before a dash, too.
+  return nameProblems(prefix.replace(/[^]-$/, 'a'), format);
 }
 
 const qualifiedForm = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';

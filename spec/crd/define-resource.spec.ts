@@ -1,7 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { expectTypeOf } from 'expect-type';
-import { InvalidDefinitionError, defineResource, s, versionOfResource } from '../../lib/crd/index.js';
+import {
+  InvalidDefinitionError,
+  defineResource,
+  s,
+  versionOfResource,
+} from '../../lib/crd/index.js';
 import type { ObjectOf, ResourceDefinition, VersionDefinition } from '../../lib/crd/index.js';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { isApiError } from '../../lib/object/api-error.js';
