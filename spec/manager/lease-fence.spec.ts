@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { LeaseFence, momentOf } from '../../lib/manager/lease-claim.js';
+import { OperatorError } from '../../lib/system/operator-error.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 
 const validMs = 2_000;
@@ -25,6 +26,19 @@ describe('The fence of a term', () => {
     const started = momentOf(clock);
     await clock.advance(1_000);
     expect([fence.renew(started), fence.remainingMs]).to.deep.equal([true, 1_000]);
+  });
+
+  it('aborts running writes when the Lease is lost, and says so in later ones', async () => {
+    expect(fence.lost.aborted).to.equal(false);
+    const cause = new OperatorError('LeadershipLost', 'another holder took it');
+    fence.close(cause);
+    expect([fence.lost.aborted, fence.lost.reason, fence.remainingMs]).to.deep.equal([
+      ...[true, cause, 0],
+    ]);
+    expect(fence.renew(momentOf(clock))).to.equal(false);
+    expect(() => fence.check('update'))
+      .to.throw('update: not sent, because Lease default/operator is no longer held: it was lost')
+      .that.includes({ code: 'Fenced', cause });
   });
 
   it('stays closed after a late renewal', async () => {

@@ -134,6 +134,9 @@ describe('Manager.requiredAccess', () => {
     ...[
       ['deleteCollection', 'deletecollection'],
       ['Bind', 'bind'],
+      ['egt', 'get'],
+      ['lits', 'list'],
+      ['wach', 'watch'],
       ['impersonat', 'impersonate'],
     ],
   ]) {
@@ -171,6 +174,9 @@ describe('Manager.requiredAccess', () => {
       'read',
       'delegate',
       'impersonate:user-info',
+      'tgt',
+      'lsxt',
+      'pahct',
     ];
     for (const verb of [...ofKubernetes, ...others, 'deploy', 'relate', 'manageTenants']) {
       expect(requiring(verb), verb).to.not.throw();

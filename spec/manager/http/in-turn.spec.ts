@@ -104,6 +104,17 @@ describe('Pipelined requests', () => {
     other.destroy();
   });
 
+  it('wait, up to 16 of them', async () => {
+    const socket = await asked.connect();
+    socket.write(get('/a').repeat(17));
+    await asked.until(1);
+    const other = await asked.connect();
+    other.write(get('/other'));
+    await asked.until(2);
+    expect(socket.closed).to.equal(false);
+    for (const one of [socket, other]) one.destroy();
+  });
+
   it('close the connection if there are too many', async () => {
     const socket = await asked.connect();
     const closed = once(socket, 'close');

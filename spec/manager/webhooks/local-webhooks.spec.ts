@@ -49,6 +49,16 @@ describe('serveLocalWebhooks', () => {
   });
   afterEach(() => cluster.stop());
 
+  it('refuses an unknown option', async () => {
+    const webhook = validatingWebhook(ConfigMap, () => allowed());
+    const error = await serveLocalWebhooks(cluster.client(), [webhook], {
+      names: 'a',
+    } as never).catch((thrown: unknown) => thrown);
+    expect(error)
+      .to.have.property('message')
+      .that.includes('serveLocalWebhooks: unknown option "names"');
+  });
+
   it('registers webhooks of all types with an API server until it is stopped', async () => {
     const client = cluster.client();
     const served = await serveLocalWebhooks(client, [

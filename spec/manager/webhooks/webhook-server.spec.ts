@@ -88,6 +88,18 @@ describe('WebhookServer', () => {
     });
   });
 
+  it('names the fields of a denial with another reason, too', async () => {
+    const refusing = validatingWebhook(ConfigMap, () =>
+      denied('no', { reason: 'Forbidden', causes: [{ field: 'a', message: 'b', reason: 'C' }] }),
+    );
+    const served = await serving([refusing], own);
+    const causes = [{ field: 'a', message: 'b', reason: 'C' }];
+    expect((await served.post(path, review({}))).body)
+      .to.have.nested.property('response.status.details')
+      .eql({ name: 'a', kind: 'ConfigMap', causes });
+    await served.stop();
+  });
+
   it('names group, kind and object in the details of an invalid object', async () => {
     const type = { group: 'shops.example', version: 'v1', kind: 'Shop', plural: 'shops' };
     const refusing = validatingWebhook({ ...type, namespaced: true }, () =>
