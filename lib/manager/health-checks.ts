@@ -55,7 +55,7 @@ export class HealthChecks {
     );
   }
 
-  /** Runs one check; returns undefined if there is none of this name. */
+  /** Runs one check; returns undefined for an unknown name. */
   async runOne(name: string, signal: AbortSignal): Promise<HealthResult | undefined> {
     const check = this.#checks.get(name);
     return check && this.#result(name, check, signal);

@@ -184,7 +184,7 @@ function assertControlledBy(assertion: ChaiAssertion, owner: KubernetesObject): 
   const object = objectOf(assertion);
   const controller = object.metadata.ownerReferences?.find((each) => each.controller === true);
   const text = `${describeObject(object)} to be controlled by ${describeObject(owner)}`;
-  const got = controller === undefined ? 'nobody' : `${controller.kind} ${controller.name}`;
+  const got = controller === undefined ? 'no controller' : `${controller.kind} ${controller.name}`;
   const uids = `, UID ${controller?.uid ?? 'none'} where ${owner.metadata.uid ?? 'none'} is wanted`;
   const message = `expected ${text}, got ${got}${uids}`;
   assertion.assert(isControlledBy(object, owner), message, negated(text));

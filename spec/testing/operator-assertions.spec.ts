@@ -137,7 +137,7 @@ describe('operatorAssertions', () => {
       ],
       [
         () => expect(bare).to.be.controlledBy(object),
-        'expected Shop b to be controlled by Shop default/a, got nobody, UID none where none is wanted',
+        'expected Shop b to be controlled by Shop default/a, got no controller, UID none where none is wanted',
       ],
       [
         () => expect(owned).to.be.controlledBy(object),

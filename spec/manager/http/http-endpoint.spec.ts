@@ -155,8 +155,8 @@ describe('HttpEndpoint', () => {
 
   it('breaks off an answer whose stream fails, with an error in the log', async () => {
     const lines: LogLine[] = [];
-    const body = async ({ write }: { write(piece: string): void }): Promise<void> => {
-      write('begun');
+    const body = async (stream: { write(piece: string): void }): Promise<void> => {
+      stream.write('begun');
       throw new Error('no beans');
     };
     const answer = async (): Promise<HttpAnswer> => ({ status: 200, body });

@@ -5,7 +5,7 @@ import type { Metrics } from '../../../lib/system/index.js';
 const named = (name: string) => ({ name, help: name, labelNames: ['kind'] });
 const pod = { kind: 'Pod' };
 
-/** Metrics that record what they are told; removals resolve when the spec says so. */
+/** Metrics that record every update; removals resolve when the spec says so. */
 function recorded() {
   const log: string[] = [];
   const removals: Promise<void>[] = [];

@@ -140,14 +140,15 @@ describe('The Leases of shards', () => {
         return client.patch(type, key, patch, options);
       },
     });
-    const { sharding, owned } = group.replica({ logger: rememberingLogger(lines) }, deleting);
+    const replica = group.replica({ logger: rememberingLogger(lines) }, deleting);
+    const { sharding } = replica;
     await group.clock.advance(1_000);
     const { member } = sharding.status();
     isDoomed = true;
     await group.clock.advance(times.retryPeriodMs);
-    expect(owned()).to.equal(0);
+    expect(replica.owned()).to.equal(0);
     await group.clock.advance(times.leaseDurationMs + 4 * times.retryPeriodMs);
-    expect(owned()).to.equal(1_000);
+    expect(replica.owned()).to.equal(1_000);
     const joinsAgainAs = sharding.status().member;
     expect(joinsAgainAs).to.not.equal(member);
     expect(lines.map(({ level, message, fields }) => [level, message, fields])).to.deep.equal([

@@ -54,8 +54,15 @@ function living(point?: Interruption, ignoredKinds: readonly string[] = []) {
   return { ...inner, trace, life, client: life.client };
 }
 
-const at = (mode: Interruption['mode'], request = 1): Interruption =>
-  ({ step: 'one', request, mode }) as Interruption;
+const at = <M extends Interruption['mode']>(mode: M, request = 1) => ({
+  ...{ step: 'one', request, mode },
+});
+
+const all = async (things: AsyncIterable<unknown>): Promise<number> => {
+  let count = 0;
+  for await (const thing of things) count += thing === undefined ? 0 : 1;
+  return count;
+};
 
 const codeOf = (call: Promise<unknown>): Promise<unknown> =>
   call.then(
@@ -70,8 +77,8 @@ describe('A process of an operator', () => {
     await client.get(ConfigMap, key);
     await client.get(ConfigMap, key, { subresource: 'status' });
     await client.list(ConfigMap, { namespace: 'ns' });
-    for await (const page of client.pages(ConfigMap, { namespace: 'ns' })) void page;
-    for await (const event of client.watch(ConfigMap)) void event;
+    expect(await all(client.pages(ConfigMap, { namespace: 'ns' }))).to.equal(2);
+    expect(await all(client.watch(ConfigMap))).to.equal(2);
     await client.create(map);
     await client.create({ ...map, metadata: { namespace: 'ns', generateName: 'of-' } });
     await client.create(map, { subresource: 'status' });
@@ -143,10 +150,7 @@ describe('A process of an operator', () => {
       ]) {
         expect(await codeOf(call)).to.equal('Stopped');
       }
-      const watching = async () => {
-        for await (const event of client.watch(ConfigMap)) void event;
-      };
-      expect(await codeOf(watching())).to.equal('Stopped');
+      expect(await codeOf(all(client.watch(ConfigMap)))).to.equal('Stopped');
       expect(inner.sent).to.deep.equal(sent);
       // No signal may abort the last request.
       expect(inner.signals.slice(0, 1)).to.deep.equal(sent.map(() => undefined));
@@ -191,7 +195,7 @@ describe('A process of an operator', () => {
   it('ends its watches with its own signal, besides that of the call', async () => {
     const { client, life, signals } = living();
     const own = new AbortController();
-    for await (const event of client.watch(ConfigMap)) void event;
+    await all(client.watch(ConfigMap));
     const watching = client.watch(ConfigMap, { signal: own.signal })[Symbol.asyncIterator]();
     await watching.next();
     life.kill();
