@@ -4,7 +4,7 @@ import { DelayHeap } from '../../lib/controller/delays.js';
 import type { Delayed } from '../../lib/controller/delays.js';
 
 describe('DelayHeap', () => {
-  it('returns items by due time, ties in insertion order, even after removals', () => {
+  it('returns items by due time, ties in insertion order, even after removals, and lists the soonest', () => {
     const entries = fc.array(fc.record({ dueMs: fc.nat(20), removed: fc.boolean() }));
     const property = fc.property(entries, (list) => {
       const heap = new DelayHeap<Delayed>();
@@ -14,12 +14,15 @@ describe('DelayHeap', () => {
         if (list[at]!.removed) heap.remove(item);
         return !list[at]!.removed;
       });
+      const sorted = kept.toSorted((a, b) => a.dueMs - b.dueMs || a.order - b.order);
+      for (let count = 0; count <= kept.length; count++) {
+        expect(heap.soonest(count)).to.deep.equal(sorted.slice(0, count));
+      }
       const out: string[] = [];
       for (let next = heap.peek(); next !== undefined; next = heap.peek()) {
         out.push(next.key);
         heap.remove(next);
       }
-      const sorted = kept.toSorted((a, b) => a.dueMs - b.dueMs || a.order - b.order);
       expect(out).to.deep.equal(sorted.map(({ key }) => key));
     });
     fc.assert(property);

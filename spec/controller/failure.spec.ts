@@ -148,6 +148,19 @@ describe('isBug', () => {
   });
 });
 
+describe('requeueAfter', () => {
+  it('takes any finite delay of more than 0 ms', () => {
+    for (const afterMs of [0.5, 1, 1e12]) {
+      expect(requeueAfter(afterMs)).to.deep.equal({ type: 'requeueAfter', afterMs });
+    }
+    for (const afterMs of [0, -1, NaN, Infinity]) {
+      expect(() => requeueAfter(afterMs)).to.throw(
+        `requeueAfter: want a finite delay of more than 0 ms, got ${afterMs}; return done()`,
+      );
+    }
+  });
+});
+
 describe('retryAfterMsOf', () => {
   it('returns the longest Retry-After of all errors, 0 without one', () => {
     const asked = (retryAfterMs: number): ApiError =>
