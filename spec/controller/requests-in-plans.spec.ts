@@ -152,6 +152,8 @@ describe('Requests of a handler in a plan', () => {
   it('of its client are sent as dry runs', async () => {
     await plan(async (context) => {
       const made = await context.client.create(configMap('made'));
+      const other = await context.client.live.create(configMap('live'));
+      expect(other.metadata.uid).to.be.a('string');
       expect(made.metadata.uid).to.be.a('string');
       return done();
     });
