@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ControllerEvent, Trigger } from '../../../lib/controller/index.js';
+import type { Trigger } from '../../../lib/controller/index.js';
 import { RecentReconciles, overviewOf } from '../../../lib/manager/inspector/overview-of.js';
 import type { OverviewSources } from '../../../lib/manager/inspector/overview-of.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
@@ -277,10 +277,10 @@ describe('The reconciles that an inspector remembers', () => {
     const told: unknown[] = [];
     const onEvent = (event: unknown): void => void told.push(event);
     const { onEvent: note } = recent.noting({ inspector: {}, onEvent });
-    note({ type: 'hotLoop' } as ControllerEvent);
+    note({ type: 'hotLoop' });
     for (let n = 0; n < 52; n++) {
       await clock.advance(1);
-      note({ type: 'reconciled', key: `${n}` } as ControllerEvent);
+      note({ type: 'reconciled', key: `${n}` });
     }
     expect(told).to.have.length(53);
     const kept = recent.all().map(({ event, atMs }) => [event.key, atMs - startMs]);
