@@ -140,7 +140,7 @@ export function domainPathProblems(
   const problems = subdomainProblems(domain).map((problem) => ({ value: domain, problem }));
   if (/^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(path)) return problems;
   const problem =
-    "Invalid path (e.g. 'foo',  or 'foo/bar', regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
+    "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
   return [...problems, { value: path, problem }];
 }
 

@@ -4,13 +4,7 @@ import type {
   V1CertificateSigningRequestSpec,
 } from '@kubernetes/client-node';
 import type { FieldErrors } from '../../crd/internal.js';
-import {
-  deepEqual,
-  formatTime,
-  labelProblems,
-  subdomainProblems,
-  quoted,
-} from '../../object/index.js';
+import { formatTime, labelProblems, subdomainProblems, quoted } from '../../object/index.js';
 import type { UnstructuredObject, Wire } from '../../object/index.js';
 import type { UserInfo } from '../auth/authenticator.js';
 import { typedRules } from './kind-rules.js';
@@ -80,7 +74,7 @@ const shortestSeconds = 600;
 
 function validateSpec(spec: Spec, errors: FieldErrors): void {
   const { request, signerName, expirationSeconds: seconds } = spec;
-  if (!isSigningRequest(request)) {
+  if (!hasBlock(request, 'CERTIFICATE REQUEST')) {
     errors.invalid('spec.request', request, 'PEM block type must be CERTIFICATE REQUEST');
   }
   const usages = spec.usages ?? [];
@@ -100,13 +94,13 @@ function validateSpec(spec: Spec, errors: FieldErrors): void {
   }
 }
 
-/** Returns whether the decoded text starts a request in PEM. Its content is for the signer to check. */
-function isSigningRequest(base64: string | null): boolean {
+/** Returns whether the decoded text has a PEM block of a type. Its content is for the signer to check. */
+function hasBlock(base64: string | null, type: string): boolean {
   const text = Buffer.from(base64 ?? '', 'base64').toString();
-  const begin = '-----BEGIN CERTIFICATE REQUEST-----';
+  const begin = `-----BEGIN ${type}-----`;
   // Not a regular expression, which would take quadratic time for repeated beginnings.
   const start = text.indexOf(begin);
-  return start >= 0 && text.includes('-----END CERTIFICATE REQUEST-----', start + begin.length + 1);
+  return start >= 0 && text.includes(`-----END ${type}-----`, start + begin.length + 1);
 }
 
 /** Checks the name of a signer: a domain and a path. */
@@ -189,11 +183,12 @@ function validateConditions(conditions: readonly Condition[], errors: FieldError
   }
 }
 
-/** Checks an update of the status or the approval: decisions stay. */
+/** Checks an update of the status or the approval: decisions stay, and only the approval adds them. */
 function validateDecision(
   { spec, status }: SigningRequest,
   { status: before }: SigningRequest,
   errors: FieldErrors,
+  subresource: string,
 ): void {
   validateSpec(spec, errors);
   const conditions = status?.conditions ?? [];
@@ -202,11 +197,17 @@ function validateDecision(
     const [now, then] = [conditions, before?.conditions ?? []].map(
       (list) => list.filter((condition) => condition.type === type).length,
     ) as [number, number];
-    if (now >= then) continue;
-    errors.forbidden(conditionsField, `updates may not remove a condition of type "${type}"`);
+    const isFixed = subresource === 'status' && type !== 'Failed';
+    const change = now < then ? 'remove' : isFixed && now > then ? 'add' : undefined;
+    if (change === undefined) continue;
+    errors.forbidden(conditionsField, `updates may not ${change} a condition of type "${type}"`);
   }
-  const old = before?.certificate ?? '';
-  if (old !== '' && !deepEqual(status?.certificate, old)) {
-    errors.forbidden('status.certificate', 'updates may not modify existing certificate content');
+  const [certificate = '', old = ''] = [status?.certificate, before?.certificate];
+  if (certificate === old) return;
+  const field = 'status.certificate';
+  if (old !== '') errors.forbidden(field, 'updates may not modify existing certificate content');
+  if (certificate !== '' && !hasBlock(certificate, 'CERTIFICATE')) {
+    const why = 'must contain at least one CERTIFICATE PEM block';
+    errors.invalid(field, '<certificate data>', why);
   }
 }

@@ -87,13 +87,15 @@ function mergeStringData(secret: Secret): void {
 const requiredKeys: ReadonlyMap<string, readonly string[]> = new Map([
   ['kubernetes.io/dockercfg', ['.dockercfg']],
   ['kubernetes.io/dockerconfigjson', ['.dockerconfigjson']],
-  ['kubernetes.io/ssh-auth', ['ssh-privatekey']],
   ['kubernetes.io/tls', ['tls.crt', 'tls.key']],
 ]);
 
 function validateType({ metadata, data = {}, type = '' }: Secret, errors: FieldErrors): void {
   for (const key of requiredKeys.get(type) ?? []) {
     if (data[key] === undefined) errors.required(`data[${key}]`);
+  }
+  if (type === 'kubernetes.io/ssh-auth' && (data['ssh-privatekey'] ?? '') === '') {
+    errors.required('data[ssh-privatekey]');
   }
   if (type === 'kubernetes.io/basic-auth') {
     if (data['username'] !== undefined || data['password'] !== undefined) return;
@@ -139,8 +141,12 @@ const secret = typedRules<Secret>({
 
 /** Returns a warning if the certificate has no PEM block, else if the key has none. */
 function pairWarnings(data: Readonly<Record<string, string>> = {}): readonly string[] {
-  const hasBlock = (key: string): boolean =>
-    /-----BEGIN [^-]+-----/.test(Buffer.from(data[key] ?? '', 'base64').toString());
+  const hasBlock = (key: string): boolean => {
+    const text = Buffer.from(data[key] ?? '', 'base64').toString();
+    const [begin] = /-----BEGIN [^-]+-----\n/.exec(text) ?? [''];
+    const end = begin.replace('BEGIN', 'END').trim();
+    return begin !== '' && text.indexOf(end, text.indexOf(begin)) >= 0;
+  };
   const missing = 'tls: failed to find any PEM data in';
   if (!hasBlock('tls.crt')) return [`${missing} certificate input`];
   return hasBlock('tls.key') ? [] : [`${missing} key input`];

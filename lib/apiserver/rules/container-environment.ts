@@ -187,7 +187,10 @@ export function validateResourceField(
 ): void {
   if (isOutside && containerName === '') errors.required('containerName');
   else if (resource === '') errors.required('resource');
-  else if (!resourceNames.includes(resource) && !/\.hugepages-./.test(resource)) {
+  else if (
+    !resourceNames.includes(resource) &&
+    !/^(?:limits|requests)\.hugepages-/.test(resource)
+  ) {
     errors.notSupported('resource', resource, resourceNames);
   }
   const given = canonicalQuantity(divisor);
@@ -202,8 +205,9 @@ export function validateEnvFrom(
   sources: readonly Wire<V1EnvFromSource>[],
   errors: FieldErrors,
 ): void {
-  for (const [index, { configMapRef, secretRef }] of sources.entries()) {
+  for (const [index, { prefix = '', configMapRef, secretRef }] of sources.entries()) {
     const path = `[${index}]`;
+    if (prefix !== '') validateEnvName(prefix, errors.at(`${path}.prefix`));
     for (const [member, reference] of Object.entries({ configMapRef, secretRef })) {
       if (reference === undefined) continue;
       const { name = '' } = reference;

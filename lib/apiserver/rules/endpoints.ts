@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type {
   V1Endpoint,
   V1EndpointSlice,
@@ -52,10 +53,10 @@ function validateEndpoint(
   for (const [index, address] of given.entries()) {
     const at = `addresses[${index}]`;
     if (addressType === 'FQDN') {
-      errors.invalidEach(at, address, subdomainProblems(address));
+      validateDomain(address, errors.at(at));
     } else if (addressType === 'IPv4' || addressType === 'IPv6') {
-      validateEndpointIp(address, errors.at(at));
-      validateFamily(address, addressType, errors.at('addresses'));
+      const isValid = validateEndpointIp(address, errors.at(at));
+      if (isValid) validateFamily(address, addressType, errors.at('addresses'));
     }
   }
   errors.text('nodeName', nodeName, subdomainProblems);
@@ -84,10 +85,16 @@ function validateHints(
   });
 }
 
+function validateDomain(given: string, errors: FieldErrors): void {
+  const name = given.replace(/\.$/, '');
+  errors.requiredText('', name, subdomainProblems);
+  if (name === '' || name.includes('.') || subdomainProblems(name).length > 0) return;
+  errors.invalid('', name, 'should be a domain with at least two segments separated by dots');
+}
+
 /** Reports problems on the whole list, like the real server. */
 function validateFamily(address: string, addressType: string, errors: FieldErrors): void {
-  if (!/^[\d.]+$|:/.test(address)) return;
-  if (address.includes(':') === (addressType === 'IPv6')) return;
+  if (`IPv${isIP(address)}` === addressType) return;
   errors.invalid('', address, `must be an ${addressType} address`);
 }
 

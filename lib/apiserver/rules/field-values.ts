@@ -99,9 +99,9 @@ function isMapped(ip: string): boolean {
   return isIP(ip) === 6 && /^::ffff:[\da-f]{1,4}:[\da-f]{1,4}$/.test(shortened(ip));
 }
 
-/** Checks an address of an endpoint, which clients must be able to reach. */
-export function validateEndpointIp(ip: string, errors: FieldErrors): void {
-  if (!validateIp(ip, errors)) return;
+/** Checks an address of an endpoint, which clients must be able to reach. @returns whether it is an address */
+export function validateEndpointIp(ip: string, errors: FieldErrors): boolean {
+  if (!validateIp(ip, errors)) return false;
   if (ip === '0.0.0.0' || ip === '::') errors.invalid('', ip, `may not be unspecified (${ip})`);
   if (ip.startsWith('127.') || ip === '::1') {
     errors.invalid('', ip, 'may not be in the loopback range (127.0.0.0/8, ::1/128)');
@@ -113,6 +113,7 @@ export function validateEndpointIp(ip: string, errors: FieldErrors): void {
     const why = 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)';
     errors.invalid('', ip, why);
   }
+  return true;
 }
 
 /** Checks a range of addresses. @returns whether it is valid */

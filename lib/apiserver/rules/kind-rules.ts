@@ -57,7 +57,12 @@ export interface KindRules<T = UnstructuredObject> {
   /** The rules of subresources that write parts of the spec, by name. */
   readonly partRules?: Readonly<Partial<Record<string, PartRules>>>;
   /** Validates an update of the status. */
-  readonly validateStatusUpdate?: (object: T, old: T, errors: FieldErrors) => void;
+  readonly validateStatusUpdate?: (
+    object: T,
+    old: T,
+    errors: FieldErrors,
+    subresource: string,
+  ) => void;
   /**
    * Returns whether an update increments `metadata.generation`.
    * @defaultValue undefined: the kind has no generation

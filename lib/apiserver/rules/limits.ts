@@ -4,6 +4,7 @@ import type {
   V1ResourceQuota,
   V1ScopeSelector,
 } from '@kubernetes/client-node';
+import pick from 'lodash/pick.js';
 import xor from 'lodash/xor.js';
 import type { FieldErrors } from '../../crd/internal.js';
 import { canonicalQuantity, compareQuantities, qualifiedNameProblems } from '../../object/index.js';
@@ -47,7 +48,7 @@ function validateLimits({ spec }: Wire<V1LimitRange>, errors: FieldErrors): void
       }
     }
     validateNames(item, errors);
-    validateOrder(item, errors);
+    validateOrder(type === 'Pod' ? pick(item, 'type', 'min', 'max') : item, errors);
     validateRatios(item, errors);
   });
 }
@@ -174,8 +175,13 @@ function validateQuota({ spec }: Wire<V1ResourceQuota>, errors: FieldErrors): vo
       errors.invalid('spec.scopes', given, 'unsupported scope applied to resource');
     }
   }
-  validateScopePairs(given, errors.at('spec.scopes'));
-  if (scopeSelector !== undefined) validateScopeSelector(scopeSelector, names, errors);
+  validateScopePairs(given, given, errors.at('spec.scopes'));
+  if (scopeSelector === undefined) return;
+  validateScopeSelector(scopeSelector, names, errors);
+  const selected = (scopeSelector.matchExpressions ?? []).map(({ scopeName }) => scopeName);
+  // The real server shows the scopes outside of the selector.
+  const shown = spec?.scopes ?? null;
+  validateScopePairs(selected, shown, errors.at('spec.scopeSelector.matchExpressions'));
 }
 
 const exclusive = [
@@ -183,10 +189,14 @@ const exclusive = [
   ['Terminating', 'NotTerminating'],
 ] as const;
 
-function validateScopePairs(given: readonly string[], errors: FieldErrors): void {
+function validateScopePairs(
+  given: readonly string[],
+  shown: readonly string[] | null,
+  errors: FieldErrors,
+): void {
   for (const pair of exclusive) {
     if (!pair.every((scope) => given.includes(scope))) continue;
-    errors.invalid('', given, 'conflicting scopes');
+    errors.invalid('', shown, 'conflicting scopes');
   }
 }
 
@@ -225,10 +235,6 @@ function validateScopeSelector(
       errors.invalid(`${field}.values`, values, why);
     } else errors.invalid(`${field}.operator`, operator, 'not a valid selector operator');
   }
-  validateScopePairs(
-    matchExpressions.map(({ scopeName }) => scopeName),
-    errors.at(field),
-  );
 }
 
 export const limitRules: Readonly<Record<string, KindRules>> = {

@@ -203,6 +203,7 @@ function validateKeys(
 ): void {
   if (matchLabelKeys.length > 0 && labelSelector === undefined) {
     errors.forbidden('', 'must not be specified when labelSelector is not set');
+    return;
   }
   errors.each('', matchLabelKeys, (key, errors) => {
     errors.invalidEach('', key, qualifiedNameProblems(key));

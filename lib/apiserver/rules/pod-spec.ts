@@ -183,6 +183,7 @@ function validateDns(
   } else if (none && nameservers.length === 0) {
     const why = 'must provide at least one DNS nameserver when `dnsPolicy` is None';
     errors.required('nameservers', why);
+    return;
   }
   if (nameservers.length > serverLimit) {
     const why = `must not have more than ${serverLimit} nameservers`;
@@ -205,8 +206,9 @@ function validateSearches(searches: readonly string[], errors: FieldErrors): voi
   }
   errors.each('', searches, (search, errors) => {
     // A single dot is the root domain.
-    if (search !== '.')
-      errors.invalidEach('', search, searchDomainProblems(search.replace(/\.$/, '')));
+    if (search === '.') return;
+    const domain = search.replace(/\.$/, '');
+    errors.invalidEach('', domain, searchDomainProblems(domain));
   });
 }
 

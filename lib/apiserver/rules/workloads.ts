@@ -118,14 +118,6 @@ function validateSetStrategy({ updateStrategy = {} }: StatefulSetSpec, errors: F
     }
   } else if (type === 'RollingUpdate') {
     validateNonnegative(rollingUpdate?.partition, errors.at(`${field}.rollingUpdate.partition`));
-    const { maxUnavailable } = rollingUpdate ?? {};
-    if (maxUnavailable === undefined) return;
-    const path = `${field}.rollingUpdate.maxUnavailable`;
-    validateIntOrPercent(maxUnavailable, errors.at(path));
-    if (intOrPercentNumber(maxUnavailable) === 0) {
-      errors.invalid(path, maxUnavailable, 'cannot be 0');
-    }
-    validateAtMost100Percent(maxUnavailable, errors.at(path));
   } else {
     errors.invalid(field, updateStrategy, "must be 'RollingUpdate' or 'OnDelete'");
   }

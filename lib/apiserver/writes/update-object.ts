@@ -309,7 +309,7 @@ function validate(core: ServerCore, prepared: Prepared): void {
       part.validateUpdate?.(object, old, errors);
     } else errors.forbidden('[]', obstacle);
   } else {
-    ruling.rules.validateStatusUpdate?.(object, old, errors);
+    ruling.rules.validateStatusUpdate?.(object, old, errors, request.subresource);
   }
   errors.warnings.forEach(request.warn);
   const causes = untolerated(core, prepared, errors);

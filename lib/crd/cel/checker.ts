@@ -318,10 +318,12 @@ class Checker {
     for (const field of fields) {
       const found = this.#element(field.value, field.optional);
       const wanted = type.fieldNamed(field.name);
-      if (wanted === undefined) this.#issue(field.at, `undefined field '${field.name}'`);
-      else if (!this.unification.assign([found], [wanted])) {
-        this.#mismatch(field.at, wanted, found);
-      }
+      if (wanted !== undefined && this.unification.assign([found], [wanted])) continue;
+      const given = typeText(this.unification.resolve(found));
+      // As on the real server, an unknown field has an empty type.
+      const expected = wanted === undefined ? '' : typeText(wanted);
+      const problem = `expected type of field '${field.name}' is '${expected}'`;
+      this.#issue(field.at, `${problem} but provided type is '${given}'`);
     }
     return type.type;
   }

@@ -343,8 +343,9 @@ class Parser {
           this.#tokens.stop("{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}");
         }
         this.#tokens.advance();
+        const { at } = this.#tokens.current;
         this.#tokens.need(':');
-        fields.push({ at: field.at, name: field.text, optional, value: this.#expression() });
+        fields.push({ at, name: field.text, optional, value: this.#expression() });
       } while (this.#hasMore('}'));
     });
     return { type: 'struct', at, name, fields };

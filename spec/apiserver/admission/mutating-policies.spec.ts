@@ -199,7 +199,7 @@ describe('MutatingAdmissionPolicies', () => {
     const compileErrors = ['spec.mutations[3].jsonPatch', 'spec.mutations[4].applyConfiguration'];
     const [unknownField, unknownType] = compileErrors.map((path) => problems[`${path}.expression`]);
     expect(unknownField).to.include(
-      "compilation failed: ERROR: <input>:1:12: undefined field 'kind'",
+      "ERROR: <input>:1:16: expected type of field 'kind' is '' but provided type is 'string'",
     );
     expect(unknownType).to.include("undeclared reference to 'Other'");
     for (const path of compileErrors) Reflect.deleteProperty(problems, `${path}.expression`);

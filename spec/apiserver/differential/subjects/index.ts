@@ -1,16 +1,21 @@
 import type { Scenario } from '../scenario.js';
 import { access } from './access.js';
 import { addressScenarios } from './addresses.js';
+import { clusterParts } from './cluster-parts.js';
+import { columns } from './columns.js';
 import { corners } from './corners.js';
 import { custom } from './custom.js';
 import { deletions } from './deletions.js';
 import { discovery } from './discovery.js';
 import { evictions } from './evictions.js';
+import { extensionParts } from './extension-parts.js';
 import { changes, fields } from './fields.js';
 import { forms } from './forms.js';
+import { jobScenarios } from './jobs.js';
 import { merging } from './merging.js';
 import { oddVerbs } from './odd-verbs.js';
 import { options } from './options.js';
+import { podParts } from './pod-parts.js';
 import { quoting } from './quoting.js';
 import { reads } from './reads.js';
 import { resizes } from './resizes.js';
@@ -48,6 +53,11 @@ export const subjects: Readonly<Record<string, (seed: number) => readonly Scenar
   texts: () => texts,
   quoting: () => quoting,
   values: () => values,
+  jobs: () => jobScenarios,
+  'pod-parts': () => podParts,
+  'cluster-parts': () => clusterParts,
+  'extension-parts': () => extensionParts,
+  columns: () => columns,
   versions: () => versions,
   watches: () => watches,
   fields: (seed) => fields(seed, 40),
