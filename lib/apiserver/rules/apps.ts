@@ -240,7 +240,11 @@ function defaultDaemonSet({ spec }: Wire<V1DaemonSet>): void {
   if (updateStrategy.type === 'RollingUpdate') {
     updateStrategy.rollingUpdate ??= {};
     updateStrategy.rollingUpdate.maxUnavailable ??= 1;
-    updateStrategy.rollingUpdate.maxSurge ??= 0;
+  }
+  const { rollingUpdate } = updateStrategy;
+  if (rollingUpdate !== undefined) {
+    rollingUpdate.maxUnavailable ??= 0;
+    rollingUpdate.maxSurge ??= 0;
   }
   spec.revisionHistoryLimit ??= 10;
   defaultTemplate(spec.template);

@@ -132,15 +132,16 @@ function validateIngressClass({ spec }: Wire<V1IngressClass>, errors: FieldError
     }
   }
   if (parameters === undefined) return;
-  const { kind, name, scope, namespace = '' } = parameters;
-  const { apiGroup } = parameters;
+  const { apiGroup, kind, name, scope, namespace } = parameters;
   errors.text('spec.parameters.apiGroup', apiGroup, subdomainProblems);
   for (const [member, value] of Object.entries({ kind, name })) {
     errors.requiredText(`spec.parameters.${member}`, value, pathSegmentProblems);
   }
-  if (scope === 'Namespace' && namespace === '') {
-    errors.required('spec.parameters.namespace', "`parameters.scope` is set to 'Namespace'");
-  } else if (scope === 'Cluster' && parameters.namespace !== undefined) {
+  if (scope === 'Namespace') {
+    const path = 'spec.parameters.namespace';
+    if (namespace === undefined) errors.required(path, "`parameters.scope` is set to 'Namespace'");
+    errors.text(path, namespace, labelProblems);
+  } else if (scope === 'Cluster' && namespace !== undefined) {
     errors.forbidden('spec.parameters.namespace', "`parameters.scope` is set to 'Cluster'");
   } else errors.oneOf('spec.parameters.scope', scope, ['Cluster', 'Namespace']);
 }

@@ -53,7 +53,11 @@ function validateConditions(conditions: readonly Wire<V1Condition>[], errors: Fi
   errors.each('status.conditions', conditions, ({ type, status, reason, ...condition }, errors) => {
     errors.invalidEach('type', type, qualifiedNameProblems(type));
     errors.oneOf('status', status, ['False', 'True', 'Unknown']);
-    validateNonnegative(condition.observedGeneration, errors.at('observedGeneration'));
+    const { observedGeneration = 0 } = condition;
+    if (observedGeneration < 0) {
+      const why = 'must be greater than or equal to zero';
+      errors.invalid('observedGeneration', observedGeneration, why);
+    }
     const { lastTransitionTime: time } = condition as { lastTransitionTime?: unknown };
     if (time === undefined || time === null) errors.required('lastTransitionTime');
     if (reason === '') errors.required('reason');

@@ -122,12 +122,10 @@ function mirrorDataSource({ spec }: Claim): void {
   // Sources in other namespaces are an alpha feature.
   if ((spec.dataSourceRef?.namespace ?? '') !== '') delete spec.dataSourceRef;
   const { dataSource, dataSourceRef } = spec;
-  if (dataSource !== undefined && !isKnownSource(dataSource)) {
-    delete spec.dataSource;
-    return;
-  }
-  if (dataSource !== undefined) spec.dataSourceRef ??= { ...dataSource };
-  else if (dataSourceRef !== undefined)
+  if (dataSource !== undefined && dataSourceRef === undefined) {
+    if (isKnownSource(dataSource)) spec.dataSourceRef = { ...dataSource };
+    else delete spec.dataSource;
+  } else if (dataSource === undefined && dataSourceRef !== undefined)
     spec.dataSource = withoutMembers(dataSourceRef, 'namespace');
 }
 

@@ -19,7 +19,7 @@ export const recordedSubjects = {
   verbs: ['verbs', 'odd-verbs'],
   custom: ['custom', 'versions', 'discovery'],
   fields: ['fields', 'changes'],
-  parts: ['jobs', 'pod-parts', 'cluster-parts', 'extension-parts', 'columns'],
+  parts: ['jobs', 'pod-parts', 'cluster-parts', 'extension-parts', 'columns', 'workload-parts'],
   objects: [
     ...[
       'writes',

@@ -26,6 +26,7 @@ import { values } from './values.js';
 import { verbs } from './verbs.js';
 import { versions } from './versions.js';
 import { watches } from './watches.js';
+import { workloadParts } from './workload-parts.js';
 import { workloads } from './workloads.js';
 import { writes } from './writes.js';
 
@@ -57,6 +58,7 @@ export const subjects: Readonly<Record<string, (seed: number) => readonly Scenar
   'pod-parts': () => podParts,
   'cluster-parts': () => clusterParts,
   'extension-parts': () => extensionParts,
+  'workload-parts': () => workloadParts,
   columns: () => columns,
   versions: () => versions,
   watches: () => watches,
