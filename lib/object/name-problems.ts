@@ -139,8 +139,7 @@ export function domainPathProblems(
   if (slash < 1 || path === '') return [{ value: name, problem: domainPath }];
   const problems = subdomainProblems(domain).map((problem) => ({ value: domain, problem }));
   if (/^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/.test(path)) return problems;
-  const problem =
-    "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
+  const problem = "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
   return [...problems, { value: path, problem }];
 }
 
