@@ -111,9 +111,9 @@ class Estimator implements KnownSizes {
     const named = this.#checked.types.has(expression) ? qualifiedName(expression) : undefined;
     if (named !== undefined) return this.#name(expression, named);
     switch (expression.type) {
-      case 'literal':
       // Only mutations of admission policies create objects of named types, and their cost is not estimated.
       case 'struct':
+      case 'literal':
         return 0;
       case 'identifier':
         return this.#name(expression, expression.name);
