@@ -79,15 +79,15 @@ type LiveAndWanted = Wanted & { readonly live: UnstructuredObject };
 type StatusPlace = 'subresource' | 'object';
 
 /**
- * Writes exactly the desired fields of objects under one field manager. An object has no owner and gets no
- * labels or hash, because its writer owns nothing but the given fields. So `managedFields` and a comparison of
- * values decide, where `applyObject` compares the hash in an annotation.
+ * Writes exactly the desired fields of objects under one field manager. It adds no owner reference, labels or hash,
+ * because it owns only the given fields. Whether an object is up to date is decided by `managedFields` and a comparison
+ * of values (`applyObject` compares the hash in an annotation).
  *
  * ## Flow
- * The fields are applied with `force`, the status too if there is one: `managedFields`, or the first write,
- * show whether it is a subresource. Fields that are no longer desired are removed by the same apply. An owner
- * of objects then removes fields that others set by hand, except in metadata. If the server rejects the apply
- * because of an earlier default (`strategy.rollingUpdate` beside `Recreate`), an update replaces the content.
+ * The fields are applied with `force`. The same apply removes fields that are no longer desired. A desired status is
+ * applied too: `managedFields` or the first write show whether it is a subresource. With `owns: 'objects'`, an update
+ * then removes fields that others set by hand, except in metadata. If the server rejects the apply because of an
+ * earlier default (`strategy.rollingUpdate` beside `Recreate`), an update replaces the content.
  *
  * ## Guarantees
  * Every write is decided on the object that was read, and is a conflict if the object has changed since. An

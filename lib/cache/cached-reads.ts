@@ -241,25 +241,26 @@ async function waitUntil<T extends KubernetesObject>(
   return informer.changes.until(condition, { signal, timeout: { clock, ms: staleWaitMs } });
 }
 
-/** Returns the smallest part of the store, found by an index, that contains the whole selection. */
+/** Returns a part of the store, found by an index, that contains the whole selection. */
 function candidates<T extends KubernetesObject>(
   informer: SharedInformer<T>,
   options: ListOptions,
   labels: readonly LabelRequirement[],
 ): T[] {
-  const narrowest = narrowestIndex(options, labels);
+  const entry = indexOfSelection(options, labels);
   const found =
-    narrowest === undefined
-      ? informer.list(options.namespace)
-      : informer.store.byIndex(...narrowest);
+    entry === undefined ? informer.list(options.namespace) : informer.store.byIndex(...entry);
   const { quarantine } = informer;
   if (quarantine.size === 0) return found;
   // The stored states of quarantined objects are out of date.
   return found.filter((object) => !quarantine.has(keyString(keyOf(object))));
 }
 
-/** Returns an index and a value that cover the whole selection, or undefined if no index applies. */
-function narrowestIndex(
+/**
+ * Returns the name of an index and a value under which the index has every selected object: the controller, else the
+ * owner label, else the first of `options.index`. Returns undefined if none of them is given.
+ */
+function indexOfSelection(
   { controllerUid, index = {} }: ListOptions,
   labels: readonly LabelRequirement[],
 ): [string, string] | undefined {

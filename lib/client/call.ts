@@ -60,8 +60,8 @@ export function describeCall({ verb, kind, namespace = '', name = '' }: Call): s
 }
 
 /**
- * An {@link ApiRequest} without its method and body. Spread it last in one: V8 creates a hidden class for each object
- * that begins with a spread, and reads of it would be slow.
+ * The parts of an {@link ApiRequest} that all verbs share. Spread them at the end of an object literal
+ * (`{ method, ...request }`): V8 creates a hidden class for each object that begins with a spread, and reads it slowly.
  */
 export type PlainRequest = Pick<ApiRequest, 'call' | 'path' | 'signal' | 'fences'>;
 

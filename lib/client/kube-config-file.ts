@@ -194,8 +194,8 @@ function entriesOf<T extends object>(
 const pathFields = ['certificate-authority', 'client-certificate', 'client-key', 'tokenFile'];
 
 /**
- * Makes paths relative to the file's directory absolute; a command only if it has a slash. Drops null members:
- * they count as absent, as in client-go.
+ * Makes relative paths absolute: they are relative to the directory of the file. The command of `exec` counts as a path
+ * only if it contains a slash. Drops members that are null: they count as absent, as in client-go.
  */
 function resolved<T extends object>(entry: T, directory: string): T {
   const given = Object.entries(entry).filter(([, value]) => value !== null);

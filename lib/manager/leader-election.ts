@@ -260,7 +260,7 @@ export class LeaderElector implements Leadership {
       if (isOperatorError(error, 'LeadershipLost')) throw error;
       if (signal?.aborted === true) return undefined;
       this.#problem = error;
-      logger.warn(`Lease ${this.#store.key}: attempt failed`, { error });
+      logger.warn(`Lease ${this.#store.key}: an attempt to acquire or renew it failed`, { error });
       return undefined;
     }
   }

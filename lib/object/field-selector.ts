@@ -45,7 +45,7 @@ export function matchesFields(
   );
 }
 
-/** By kind of `v1`: the fields that API servers select by, and compare as they are stored. */
+/** For kinds of `v1`: the fields that API servers accept in field selectors, and whose stored text they compare. */
 const textFields: ReadonlyMap<string, readonly string[]> = new Map([
   ['Namespace', ['status.phase']],
   [

@@ -111,7 +111,7 @@ export const errorCodes = [
   'ConversionLoss',
   /** A fault that a test injects never happened, so the test proves nothing about it. */
   'FaultNotInjected',
-  /** A part of a resource chain is invalid: a name is missing, a set has no resources. */
+  /** A part of a resource chain, a file of a project or an input of a command is invalid. */
   'InvalidConfig',
   /** A chain cannot run: it has no resources, or several sets handle one object. */
   'ExecutionFailed',

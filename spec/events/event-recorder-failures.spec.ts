@@ -145,7 +145,7 @@ describe('EventRecorder', () => {
         await recorder.stop();
       });
 
-      it('writes the failed Events at once on flush, or sends few requests if all of them fail', async () => {
+      it('retries failed Events at once on flush, and sends few requests while all of them fail', async () => {
         const { clock, fake, recorder, counts } = setUp();
         let isAway = true;
         fake.answer = () => {

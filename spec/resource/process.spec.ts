@@ -67,7 +67,7 @@ describe('processUpdate and processDelete', () => {
     expect(error.cause).to.equal(cause);
   });
 
-  it('call the methods of classes as methods', async () => {
+  it('call the methods of a class instance with the instance as this', async () => {
     class Counting implements Resource {
       readonly name = 'counting';
       calls = 0;

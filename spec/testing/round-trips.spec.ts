@@ -336,7 +336,7 @@ describe('assertRoundTrips', () => {
     }
   });
 
-  it('shrinks a change of a field to a change, not to its loss', () => {
+  it('shrinks an object whose field changes only as long as the field changes, not until it is lost', () => {
     const schema = s.object({ note: s.optional(s.string({ minLength: 1 })) });
     interface Note extends KubernetesObject {
       readonly note?: string;
@@ -360,7 +360,7 @@ describe('assertRoundTrips', () => {
     expect(first(result(Memo))).to.equal(changed);
   });
 
-  it('shrinks a change of a field to a change, not to its addition', () => {
+  it('shrinks an object whose field changes only as long as the field changes, not until it is added', () => {
     const schema = s.object({ note: s.optional(s.string()) });
     interface Note extends KubernetesObject {
       readonly note?: string;

@@ -61,7 +61,8 @@ export function mutationTypeProblem({ type }: CelProgram, wanted: CelType): stri
 
 /**
  * Converts the value of a mutation to JSON.
- * @throws CelError the type of an object does not match its place, or a value has no JSON form.
+ * @throws CelError the type name of an object is not its path (such as `Object.spec` for `spec`), or a value has no
+ * JSON form.
  */
 export function mutationJson(value: CelValue): unknown {
   if (value instanceof CelObject) checkTypeNames(value, value.typeName);

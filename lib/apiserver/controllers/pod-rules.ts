@@ -64,7 +64,7 @@ export interface RunCommand {
 export interface PodRule {
   /** @defaultValue every pod */
   readonly match?: PodMatch | undefined;
-  /** @defaultValue an earlier rule, or the pod, decides */
+  /** @defaultValue an earlier rule decides, or else the annotations or the image of the pod */
   readonly behavior?: PodBehavior | undefined;
   /** The first answer whose command and container fit is sent. @defaultValue earlier rules answer */
   readonly exec?: readonly CommandAnswer[] | undefined;

@@ -185,7 +185,7 @@ export class Workload {
     return Math.max(0, Math.min(...this.#timers.values()) - this.clock.monotonicMs());
   }
 
-  /** Resolves when no work is running; timers may be set. */
+  /** Resolves when no work is running, even if timers for later work are set. */
   async quiet(): Promise<void> {
     await this.#until(() => this.#running === 0);
   }

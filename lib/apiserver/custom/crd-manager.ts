@@ -178,7 +178,7 @@ export class CrdManager {
     }
   }
 
-  /** Sets the condition Terminating. @returns true if it changed: the commit then runs the clean-up */
+  /** Sets the condition `Terminating`. @returns true if that changed the object: the commit then starts the clean-up */
   #recordProgress(object: UnstructuredObject): boolean {
     const progress = withCondition(object, {
       type: 'Terminating',

@@ -91,8 +91,8 @@ function decodeMetadata(metadata: unknown, path: string, at: Decoding): unknown 
 }
 
 /**
- * Returns the schema of `metadata`. As a reference to another type, it does not preserve unknown fields, even
- * below a schema that does.
+ * Returns the schema of `metadata`, a reference to ObjectMeta. A referenced type does not inherit
+ * `x-kubernetes-preserve-unknown-fields` from the schema around it: `metadata` has only the fields of ObjectMeta.
  */
 export function metadataSchema(): Schema {
   return { allOf: [definition(objectMeta)] };

@@ -299,7 +299,7 @@ interface Template {
   readonly definition: string;
 }
 
-// Built-in kinds with every path that a custom kind may have: custom paths are their renamed copies.
+// The paths of a custom kind are copies of the paths of one of these built-in kinds, with other names.
 const namespaced: Template = {
   document: 'apis/apps/v1',
   group: 'apps',

@@ -60,7 +60,10 @@ export function admitPriority({ metadata, spec }: Admitted, server: ServerView):
   spec.preemptionPolicy = policy;
 }
 
-/** Returns the refusal of a pod by admission, which runs before the server generates names. */
+/**
+ * Returns the error with which admission refuses a pod. The pod may have no name yet: admission runs before the server
+ * generates names.
+ */
 export function podRefused(metadata: Pod['metadata'], why: string): Error {
   const name = metadata?.name || metadata?.generateName || 'Unknown';
   return forbidden({ group: '', plural: 'pods', name }, why);

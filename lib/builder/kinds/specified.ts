@@ -25,8 +25,8 @@ export interface ServiceOptions<Name extends string = string> extends ObjectOpti
    */
   readonly spec: SpecOf<Service>;
   /**
-   * Name of the workload whose pods are selected; it may be chained later.
-   * @defaultValue the workload of this name
+   * Name of the workload whose pods are selected. The link of the workload may come later in the chain.
+   * @defaultValue the name of this object
    */
   readonly workload?: string | undefined;
 }
@@ -51,8 +51,8 @@ export interface NetworkPolicyOptions extends ObjectOptions {
    */
   readonly spec: Fillable<SpecOf<NetworkPolicy>, 'podSelector'>;
   /**
-   * Name of the workload whose pods are selected; it may be chained later.
-   * @defaultValue the workload of this name
+   * Name of the workload whose pods are selected. The link of the workload may come later in the chain.
+   * @defaultValue the name of this object
    */
   readonly workload?: string | undefined;
 }
@@ -67,8 +67,8 @@ export interface PodDisruptionBudgetOptions extends ObjectOptions {
   /** Without a `selector`, the budget selects the pods of `workload`. */
   readonly spec: SpecOf<PodDisruptionBudget>;
   /**
-   * Name of the workload whose pods are selected; it may be chained later.
-   * @defaultValue the workload of this name
+   * Name of the workload whose pods are selected. The link of the workload may come later in the chain.
+   * @defaultValue the name of this object
    */
   readonly workload?: string | undefined;
 }
@@ -78,8 +78,8 @@ export interface HorizontalPodAutoscalerOptions extends ObjectOptions {
   /** The builder sets `replicas` of the scaled workload only when it creates the workload. */
   readonly spec: Fillable<SpecOf<HorizontalPodAutoscaler>, 'scaleTargetRef'>;
   /**
-   * Name of the workload to scale, instead of `scaleTargetRef`; it may be chained later.
-   * @defaultValue the workload of this name
+   * Name of the workload to scale, instead of `scaleTargetRef`. The link of the workload may come later in the chain.
+   * @defaultValue the name of this object
    */
   readonly workload?: string | undefined;
 }

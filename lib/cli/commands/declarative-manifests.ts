@@ -26,7 +26,7 @@ export function declarativeManifestsCommand(context: CommandContext): Command {
     .option('--image <image>', 'image to run (default: registry.example/<name>:0.1.0 at first)')
     .option(
       '--namespaces <names>',
-      "limit the operators to these namespaces, separated by commas; '*' for all (default: as before, at first all)",
+      "limit the operators to these namespaces, separated by commas; '*' for all (default: those of the last run; at the first run, all)",
       namespacesOf,
     )
     .option('--api-server', 'serve the views over HTTPS, as a Service', false)

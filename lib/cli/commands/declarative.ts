@@ -55,7 +55,7 @@ function runCommand(context: CommandContext): Command {
     .option('--watch', 'apply the files again whenever they change')
     .option(
       '--api-server-port <port>',
-      `port that serves their views to kubectl (default: not served; ${defaultViewPort} if the host or keys are given)`,
+      `port that serves the views of the operators to kubectl (default: not served; ${defaultViewPort} with --api-server-host or --api-server-keys)`,
       portOf,
     )
     .option(

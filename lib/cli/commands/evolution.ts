@@ -21,7 +21,10 @@ export function breakingCommand(context: CommandContext): Command {
       '<before>',
       'file, folder, URL or git revision (main:config/crd) with the current definitions; - is the standard input',
     )
-    .argument('<after>', 'the new definitions, in one of the same forms');
+    .argument(
+      '<after>',
+      'file, folder, URL or git revision with the new definitions; - is the standard input',
+    );
   return addFindingOptions(command)
     .addHelpText(
       'after',

@@ -44,7 +44,7 @@ export function kubectlPlanProgram(context: CommandContext): Command {
       )
       .option(
         '--send-token',
-        'send the token of your kubeconfig instead; the operator could act as you with it',
+        'without --service-account: send the token of your kubeconfig; the operator could act as you with it',
       ),
   )
     .addOption(planOutputOption('-o, --output <format>'))

@@ -66,7 +66,7 @@ export function helmCommand(context: CommandContext): Command {
     )
     .option(
       '--out <directory>',
-      'directory of the chart, in the project (default: charts/ and its name)',
+      'directory of the chart, relative to the project (default: charts/<name of the project>)',
     )
     .option('--dry-run', 'write nothing; list the files that would change', false)
     .option('--force', 'discard changes that were made by hand', false)
@@ -75,7 +75,7 @@ export function helmCommand(context: CommandContext): Command {
       'after',
       helpExamples({
         'operator-builder helm': 'a chart with the settings of config/ as values',
-        'operator-builder helm --dry-run': 'changes since the chart was created',
+        'operator-builder helm --dry-run': 'list the files of the chart that would change',
       }),
     )
     .action(async (options: ChartOptions) => {

@@ -10,7 +10,7 @@ const rules = {
   'storage-changed': warning('another version is stored'),
   'conversion-changed': error('served versions lose their conversion webhook'),
   'subresource-changed': error('status or scale is added, removed or has other paths'),
-  'selectable-field-removed': error('a field selector is refused'),
+  'selectable-field-removed': error('a field can no longer be used in field selectors'),
   'column-removed': warning('a column of kubectl get is gone'),
   'alias-removed': warning('a short name, singular or category is gone'),
   'field-removed': error('a field is gone: its values are dropped'),

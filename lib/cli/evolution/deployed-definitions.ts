@@ -49,7 +49,10 @@ async function conversionIn(
   return undefined;
 }
 
-/** Most definitions have no such file. Git does not tell whether it is absent from a revision or can't be read. */
+/**
+ * Reads a file with patches; empty if there is no such file, as for most definitions. An error of git counts as no file,
+ * because git does not tell whether a file is absent from a revision or can't be read.
+ */
 async function patchesIn(
   file: string,
   context: CommandContext,

@@ -254,5 +254,8 @@ function find({ items }: YAMLSeq, field: string, value: unknown): YAMLMap | unde
 
 function noVersions(): OperatorError {
   const remedy = 'restore its versions, or delete the file and run the command again';
-  return new OperatorError('InvalidConfig', `a file below config/crd has no versions; ${remedy}`);
+  return new OperatorError(
+    'InvalidConfig',
+    `a definition below config/crd has no stored version; ${remedy}`,
+  );
 }

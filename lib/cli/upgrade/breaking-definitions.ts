@@ -49,7 +49,8 @@ function definitionNamed(
   name: string,
 ): CustomResourceDefinition {
   const found = definitions.find(({ metadata }) => metadata.name === name);
-  if (found === undefined) throw new Error(`a change names the unknown definition ${name}`);
+  if (found === undefined)
+    throw new Error(`a change concerns the definition ${name}, which is not among the given ones`);
   return found;
 }
 

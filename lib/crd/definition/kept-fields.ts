@@ -131,9 +131,10 @@ function largeField({ place: { version, path }, ...values }: Difference): KeptFi
 }
 
 /**
- * Gives each leaf of a lost part a field of its own. Server-side apply needs them: it compares paths to find what its
- * caller no longer wants, even for managers that wrote the object in other versions. The part itself has a field, too,
- * as in the large form: server-side apply would delete a field that exists only until its caller removes leaves.
+ * Returns the fields to keep for a lost part: one for each leaf, and one for the part itself. Server-side apply needs a
+ * field for each leaf: it compares paths to find what its caller no longer wants, even for managers that wrote the
+ * object in other versions. The part itself needs a field because it also has one in the large form: otherwise, a
+ * change from one form to the other would let server-side apply delete the part.
  */
 function smallFields(lost: Difference): readonly KeptField[] {
   const { place, value, converted } = lost;

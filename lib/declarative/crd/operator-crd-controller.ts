@@ -329,7 +329,7 @@ class OperatorObjects {
       .then(() => undefined, asError);
     const current = this.#group.getOperator(name)?.getStatus(generation);
     // The operator could not even be added.
-    if (current === undefined) throw failure ?? new Error(`operator ${name} is not there`);
+    if (current === undefined) throw failure ?? new Error(`operator ${name} was not added`);
     const keepsFormer = failure !== undefined && cleanUp === 'delete';
     const controllers = withRecords(current.controllers, { before: object.status, keepsFormer });
     const status = failure === undefined ? current : withFailure(current, failure, clock);

@@ -61,7 +61,7 @@ export class Pipeline {
     return this.#failures.size;
   }
 
-  /** Yields the documents that data errors exclude now. */
+  /** Yields the current failures: each names a document that a stage leaves out, and the error in its data. */
   failures(): Iterable<StageFailure> {
     return this.#failures.standing();
   }

@@ -178,12 +178,15 @@ function compileEntry(name: string, value: Compiled, context: CompileContext): E
 /** Compiles `"$."`, which copies every member of a map. */
 function copyEntry(name: string, value: Compiled, context: CompileContext): Entry | undefined {
   if (value.type !== undefined && value.type !== 'map') {
-    context.report({ message: `${name}: want a map to copy, got a ${value.type}` });
+    context.report({
+      message: `${name}: want a map, whose members are copied, got a ${value.type}`,
+    });
     return undefined;
   }
   return (built, document, element) => {
     const copied = value.evaluate(document, element);
-    if (!isJsonObject(copied)) throw new DataError(name, 'want a map to copy', copied ?? null);
+    if (!isJsonObject(copied))
+      throw new DataError(name, 'want a map, whose members are copied', copied ?? null);
     return { ...built, ...copied };
   };
 }

@@ -84,7 +84,7 @@ export class ControllerSet {
     return !isSameList(before, this.#slots);
   }
 
-  /** Starts all controllers, and from now on those of each new plan. */
+  /** Starts all controllers that no clean-up blocks. From now on, {@link apply} also starts those of a new plan. */
   async begin(): Promise<void> {
     this.#isRunning = true;
     await this.#startFree();

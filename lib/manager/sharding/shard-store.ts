@@ -56,7 +56,7 @@ export class ShardStore {
   async list(): Promise<ShardView> {
     const items = await this.#list({ labelSelector: `${groupLabel}=${this.#options.name}` });
     const isRecord = ({ metadata }: Lease): boolean => metadata.name === this.recordName;
-    // A record that has lost its label can't be created again.
+    // A record that has lost its label is not in this list, but still has the name: read it by name.
     const record =
       items.find(isRecord) ??
       (await this.#list({ fieldSelector: `metadata.name=${this.recordName}` }))[0];

@@ -4,8 +4,8 @@ import { ScenarioNames, versionsInPlace } from './scenario-names.js';
 
 const maps = '/api/v1/namespaces/a/configmaps';
 
-describe('the names of a scenario', () => {
-  it('show which versions and uids are equal, which are new, and which version is older', () => {
+describe('the names that stand for versions and UIDs in the answers of a scenario', () => {
+  it('are equal for equal values, and show which of two versions is older', () => {
     const names = new ScenarioNames();
     names.next(get(`${maps}/a`));
     expect([names.version('7'), names.uid('u')]).to.deep.equal(['VERSION-1.1', 'UID-1.2']);

@@ -124,7 +124,7 @@ describe('operator-builder manifests', () => {
     expect(await readFile(file('rules', role), 'utf8')).to.include('[/x]');
   });
 
-  it('knows where all kinds of Kubernetes are served, by apiVersion and kind', async () => {
+  it('writes the resource names of built-in kinds that are given by apiVersion and kind', async () => {
     await project('core-kinds');
     await edit(file('core-kinds/src/controllers/shop-controller.ts'), (text) =>
       text.replace(

@@ -261,7 +261,7 @@ describe('Filters', () => {
 describe('An invalid JSONPath', () => {
   for (const [path, problem] of [
     ['$.a[', "character 5: want 'a name', an index, *, a slice or ?filter"],
-    ['$.a.', "character 5: want a name, or * (a name with other characters stands in ['…'])"],
+    ['$.a.', "character 5: want a name or *; write a name with other characters as ['…']"],
     ['$.a b', 'character 4: want . or [, got " "'],
     ['$.a/b', 'character 4: want . or [, got "/"'],
     ["$['a", "character 3: unterminated text; want a closing '"],
@@ -298,7 +298,7 @@ describe('An invalid JSONPath', () => {
     ['$.a[?@.b && ]', "character 13: want @…, $…, 'a string', a number, true, false or null"],
     ["$['\\u12']", 'character 5: invalid escape \\u'],
     ["$['a'", 'character 6: want ]'],
-    ['$...a', "character 4: want a name, or * (a name with other characters stands in ['…'])"],
+    ['$...a', "character 4: want a name or *; write a name with other characters as ['…']"],
   ] as const) {
     it(`is refused with the position: ${path}`, () => {
       const literal = problem.startsWith('character 2:') ? ` ({"@literal": "${path}"})` : '';

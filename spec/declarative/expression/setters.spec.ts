@@ -86,8 +86,8 @@ describe('Setters', () => {
     [{ a: '$.spec.b', '$.a[0]': 1 }, '$.a[0]: want a list to set [0] in, got {"c":2}'],
     [{ '$[0]': '$.spec.a' }, '$[0]: want a list to set [0] in, got {}'],
     [{ a: '$.spec.list', '$.a[-3]': 1 }, '$.a[-3]: the list has no [-3], got [{"x":1},{"x":2}]'],
-    [{ '$.': '$.spec.a' }, '$.: want a map to copy, got 1'],
-    [{ '$.': '$.missing' }, '$.: want a map to copy, got null'],
+    [{ '$.': '$.spec.a' }, '$.: want a map, whose members are copied, got 1'],
+    [{ '$.': '$.missing' }, '$.: want a map, whose members are copied, got null'],
   ] as const) {
     it(`fail on ${JSON.stringify(source)}`, () => {
       expect(dataErrorOf(source, document).message).to.equal(message);
@@ -111,8 +111,8 @@ describe('Setters', () => {
       '["$$.a"]: invalid setter "$$.a": a setter cannot change $$',
       '["$.a[70000]"]: invalid setter "$.a[70000]": a list is filled up to index 65535 at most',
       '["$.a["]: invalid JSONPath "$.a[": character 5: want \'a name\', an index, *, a slice or ?filter',
-      '["$."]: $.: want a map to copy, got a string',
-      '["$"]: $: want a map to copy, got a list',
+      '["$."]: $.: want a map, whose members are copied, got a string',
+      '["$"]: $: want a map, whose members are copied, got a list',
     ]);
   });
 

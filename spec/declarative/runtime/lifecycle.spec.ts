@@ -199,7 +199,7 @@ describe('the lifecycle of declarative controllers', () => {
       expect(await scene.names(Secrets)).to.deep.equal(['mine']);
     });
 
-    it('removes the fields that a Patcher set with the clean-up policy', async () => {
+    it('removes the fields that a Patcher has set if the clean-up policy is delete', async () => {
       scene = await ControllerScene.start();
       await scene.put(configMap('a', { x: '1' }));
       await scene.put(view('Note', 'a', { note: 'hello' }));

@@ -227,7 +227,7 @@ describe('DeclarativeManager', () => {
     await setup.end();
   });
 
-  it('keeps no process alive after it stops, for repeated starts', async () => {
+  it('leaves no open timers, sockets or watches after it stops, even after repeated starts', async () => {
     const cluster = await EmbeddedCluster.start();
     const client = cluster.client();
     for (let n = 0; n < 1_000; n++) await turn(); // Lets earlier work finish.

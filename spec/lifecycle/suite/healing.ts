@@ -233,7 +233,7 @@ export function healingSuite(open: OpenStage): void {
     expect(ownerReferences).to.deep.equal(before.metadata.ownerReferences);
   });
 
-  it('never overwrites the data of a ConfigMap, but keeps its labels', async () => {
+  it('never overwrites the data of a ConfigMap, but repairs its labels', async () => {
     const stage = await open();
     stage.resources = () => [configMap(stage.namespace)];
     await stage.deploy('1.0.0');

@@ -38,7 +38,7 @@ function parseBare(scanner: PathScanner): Selector {
   if (scanner.take('*')) return { kind: 'wildcard' };
   const name = scanner.takeMatch(bareName);
   return name === undefined
-    ? scanner.fail("want a name, or * (a name with other characters stands in ['…'])")
+    ? scanner.fail("want a name or *; write a name with other characters as ['…']")
     : { kind: 'name', name };
 }
 

@@ -110,7 +110,7 @@ describe('a Service in the embedded cluster', () => {
     expect(slice!.endpoints.map(({ targetRef }) => targetRef!.uid)).to.have.members(uids);
   });
 
-  it('writes its slice only when the slice changes, even if it is empty', async () => {
+  it('writes an EndpointSlice, empty or not, only when its content changes', async () => {
     const { create, patch, changes } = await simulatedCluster();
     await create(service('web'), service('empty'), deployment('web', { replicas: 1 }));
     const seen = changes(EndpointSlice);

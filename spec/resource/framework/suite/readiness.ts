@@ -29,7 +29,7 @@ export function readinessSuite(open: OpenScene): void {
     expect(await scene.requests()).to.deep.equal([]);
   });
 
-  it('names the failed resource and step, and becomes True once it succeeds', async () => {
+  it('names the failed resource and step in Ready, which becomes True once the resource succeeds', async () => {
     const scene = await open();
     let isBroken = true;
     const r2 = scene.resource('r2', {
