@@ -5,14 +5,16 @@ import {
   runtimeTypeName,
   CelError,
   CelList,
+  CelOptional,
   CelUint,
   isMap,
   keyId,
 } from './values.js';
+import { goDouble } from './go.js';
 import { declare } from './overload.js';
 import type { Declaration } from './overload.js';
 import { checkedDuration, checkedTimestamp } from './times.js';
-import type { CelMap, CelValue, CelDuration, CelTimestamp } from './values.js';
+import type { CelValue, CelDuration, CelTimestamp } from './values.js';
 
 /** Returns the number if it fits 64 bits. @throws CelError */
 export function checkedInt(value: bigint): bigint {
@@ -29,7 +31,9 @@ export function checkedUint(value: bigint): CelUint {
 /** Evaluates `X + Y`; merges the entries of sets and map lists. */
 export function addLists(one: CelList, other: CelList): CelList {
   const { correlation } = one;
-  if (correlation === 'atomic') return new CelList([...one.items, ...other.items]);
+  if (correlation === undefined || correlation === 'atomic') {
+    return new CelList([...one.items, ...other.items], correlation);
+  }
   const items = [...one.items];
   for (const item of other.items) {
     const index = items.findIndex((own) =>
@@ -41,39 +45,48 @@ export function addLists(one: CelList, other: CelList): CelList {
   return new CelList(items, correlation);
 }
 
-/**
- * Returns the item at an index.
- * @throws CelError the index is out of range or has an unsupported type
- */
-export function itemAt(list: CelList, index: CelValue): CelValue {
-  const position = indexOf(index);
-  if (position === undefined) {
+/** Evaluates `X[key]` and `X.key`; the result of an optional is optional. @throws CelError no such member */
+export function memberOf(container: CelValue, key: CelValue): CelValue {
+  if (container instanceof CelOptional) return optionalMember(container, key);
+  const member = memberAt(container, key);
+  if (member instanceof CelError) throw member;
+  if (member !== undefined) return member;
+  const problem = container instanceof CelList ? 'index out of bounds' : 'no such key';
+  throw new CelError(`${problem}: ${keyText(key)}`);
+}
+
+/** Evaluates `X[?key]` and `X.?key`. @throws CelError the key has an unsupported type */
+export function optionalMember(container: CelValue, key: CelValue): CelOptional {
+  const value = container instanceof CelOptional ? container.value : container;
+  return value === undefined ? CelOptional.none : new CelOptional(memberAt(value, key));
+}
+
+/** Returns an error in place of a member that exists but cannot be read; undefined for a missing member. */
+function memberAt(container: CelValue, key: CelValue): CelValue | CelError | undefined {
+  if (container instanceof CelList) {
+    const item = container.items[indexOf(key)];
+    // Lists of API objects find their items with an `int` only.
+    const isReadable = container.correlation === undefined || typeof key === 'bigint';
+    if (item === undefined || isReadable) return item;
+    return new CelError(`unsupported index: ${keyText(key)}`);
+  }
+  return container !== null && isMap(container) ? container.get(key) : undefined;
+}
+
+/** Returns the numeric value of a list index. @throws CelError it is not a whole number of 64 bits */
+function indexOf(index: CelValue): number {
+  if (typeof index === 'bigint') return Number(index);
+  const value = index instanceof CelUint ? Number(index.value) : index;
+  if (typeof value !== 'number') {
     throw new CelError(`unsupported index type '${runtimeTypeName(index)}' in list`);
   }
-  const item = list.items[position];
-  if (item === undefined) {
-    // Shows a bigint itself: as a number, a large index would lose digits.
-    const shown = typeof index === 'bigint' ? index : position;
-    throw new CelError(`index out of bounds: ${shown}`);
-  }
-  return item;
-}
-
-/** Returns the numeric value of a list index; undefined if it is not an integer. */
-export function indexOf(index: CelValue): number | undefined {
-  if (typeof index === 'bigint') return Number(index);
-  if (index instanceof CelUint) return Number(index.value);
-  return typeof index === 'number' && Number.isInteger(index) ? index : undefined;
-}
-
-function entryOf(map: CelMap, key: CelValue): CelValue {
-  const value = map.get(key);
-  if (value === undefined) throw new CelError(`no such key: ${keyText(key)}`);
-  return value;
+  if (Number.isInteger(value) && Math.abs(value) < 2 ** 63) return value;
+  const shown = index instanceof CelUint ? index.value : goDouble(value);
+  throw new CelError(`unsupported index value ${shown} in list`);
 }
 
 /** Returns a key as messages print it. */
-export function keyText(key: CelValue): string {
+function keyText(key: CelValue): string {
   return keyId(key).slice(1);
 }
 
@@ -168,6 +181,6 @@ export const operators: readonly Declaration[] = [
   declare('-_(double): double', (value: number) => -value),
   declare('@in(A,list<A>): bool', isIn),
   declare('@in(A,map<A,B>): bool', isIn),
-  declare('_[_](list<A>,int): A', itemAt),
-  declare('_[_](map<A,B>,A): B', entryOf),
+  declare('_[_](list<A>,int): A', memberOf),
+  declare('_[_](map<A,B>,A): B', memberOf),
 ];

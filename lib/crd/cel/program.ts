@@ -25,6 +25,7 @@ import { estimateCost } from './cost/estimate-cost.js';
 import type { SizesByPath } from './cost/estimate-cost.js';
 import { sortedByKeys } from './library/lists.js';
 import { patternOf } from './library/strings.js';
+import { memberOf, optionalMember } from './operators.js';
 import type { Overload } from './overload.js';
 import { parseExpression } from './parser.js';
 import type { CelType } from './types.js';
@@ -164,16 +165,9 @@ class Compiler {
     return (frame) => {
       const container = run(frame);
       this.meter.charge(1);
-      if (container instanceof CelOptional) return selectOptional(container, field, mode);
-      if (container === null && mode !== 'value')
-        return selectOptional(CelOptional.none, field, mode);
-      if (container instanceof CelList) throw new CelError(unsupportedIndex('string'));
-      if (container === null || !isMap(container)) throw new CelError(`no such key: ${field}`);
-      const value = container.get(field);
-      if (mode === 'test') return value !== undefined;
-      if (mode === 'optional') return new CelOptional(value);
-      if (value === undefined) throw new CelError(`no such key: ${field}`);
-      return value;
+      if (mode === 'value') return memberOf(container, field);
+      const member = optionalMember(container, field);
+      return mode === 'test' ? member.hasValue : member;
     };
   }
 
@@ -223,10 +217,11 @@ class Compiler {
   #alternative(operands: readonly Expression[], flat: boolean): Run {
     const [run, otherwise] = operands.map((operand) => this.compile(operand));
     return (frame) => {
-      const optional = run?.(frame);
-      if (!(optional instanceof CelOptional)) throw new CelError('no such overload');
-      if (!optional.hasValue) return otherwise?.(frame) ?? null;
-      return flat ? optional : (optional.value ?? null);
+      const given = run?.(frame) ?? null;
+      // A value of type `dyn` need not be an optional.
+      if (!(given instanceof CelOptional)) return given;
+      if (!given.hasValue) return otherwise?.(frame) ?? null;
+      return flat ? given : (given.value ?? null);
     };
   }
 
@@ -315,29 +310,12 @@ class Compiler {
     this.#places.length = place;
     return (frame) => {
       const optional = source(frame);
-      if (!(optional instanceof CelOptional)) throw new CelError('no such overload');
+      if (!(optional instanceof CelOptional)) throw noSuchOverload('hasValue', [optional]);
       if (optional.value === undefined) return CelOptional.none;
       const result = run([...frame.slice(0, place), optional.value]);
       return flat ? result : new CelOptional(result);
     };
   }
-}
-
-function unsupportedIndex(type: string): string {
-  return `unsupported index type '${type}' in list`;
-}
-
-function selectOptional(
-  { value }: CelOptional,
-  field: string,
-  mode: SelectExpression['mode'],
-): CelValue {
-  // null has no fields.
-  if (value === undefined || value === null) return mode === 'test' ? false : CelOptional.none;
-  if (!isMap(value)) throw new CelError('no such overload');
-  const found = value.get(field);
-  if (mode === 'test') return found !== undefined;
-  return new CelOptional(found);
 }
 
 function attempt(run: Run | undefined, frame: CelValue[]): CelValue | CelError {
@@ -423,11 +401,13 @@ function dispatch(
   operands: readonly Run[],
   meter: () => CostMeter,
 ): Run {
+  // All overloads of an index have the same implementation, which judges the values.
+  const isIndex = name === '_[_]' || name === '_[?_]';
   return (frame) => {
     const values = operands.map((operand) => operand(frame));
     meter().charge(spentOn(name, values));
-    const overload = overloads.find(({ args }) =>
-      args.every((type, index) => isOfType(values[index] ?? null, type)),
+    const overload = overloads.find(
+      ({ args }) => isIndex || args.every((type, index) => isOfType(values[index] ?? null, type)),
     );
     if (overload === undefined) throw noSuchOverload(name, values);
     return overload.run(...values);
@@ -437,10 +417,6 @@ function dispatch(
 const nameless = new Set(['contains', 'endsWith', 'matches', 'startsWith']);
 
 function noSuchOverload(name: string, values: readonly CelValue[]): CelError {
-  const [list, index = null] = values;
-  if (name === '_[_]' && list instanceof CelList) {
-    return new CelError(unsupportedIndex(runtimeTypeName(index)));
-  }
   if (/^[_@!-]/.test(name) || nameless.has(name)) return new CelError('no such overload');
   if (name === 'size') return new CelError('no such overload: size');
   return new CelError(`no such overload: ${name}(${values.map(runtimeTypeName).join(', ')})`);

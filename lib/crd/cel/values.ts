@@ -119,12 +119,12 @@ export class CelOpaque<T = unknown> {
   }
 }
 
-/** A list; `correlation` defines how lists of API objects are compared and concatenated. */
+/** A list; `correlation` defines how lists of API objects are compared and concatenated. Others have none. */
 export class CelList {
   readonly items: readonly CelValue[];
-  readonly correlation: ListCorrelation;
+  readonly correlation: ListCorrelation | undefined;
 
-  constructor(items: readonly CelValue[], correlation: ListCorrelation = 'atomic') {
+  constructor(items: readonly CelValue[], correlation?: ListCorrelation) {
     this.items = items;
     this.correlation = correlation;
   }
@@ -280,7 +280,7 @@ function equalBytes(one: Uint8Array, other: Uint8Array): boolean {
 function equalLists(one: CelList, other: CelList): boolean {
   if (one.items.length !== other.items.length) return false;
   const { correlation } = one;
-  if (correlation === 'atomic') {
+  if (correlation === undefined || correlation === 'atomic') {
     return one.items.every((item, index) => celEqual(item, other.items[index] ?? null));
   }
   if (correlation === 'set') {

@@ -142,7 +142,7 @@ function listOf(value: unknown, schema: Schema): CelList {
   const values = value.map((item: unknown) => schemaValue(item, items));
   const type = schema['x-kubernetes-list-type'];
   if (type === 'set') return new CelList(values, 'set');
-  if (type !== 'map') return new CelList(values);
+  if (type !== 'map') return new CelList(values, 'atomic');
   const keys = schema['x-kubernetes-list-map-keys'] ?? [];
   return new CelList(values, { keys: keys.map((key) => escapeName(key) ?? key) });
 }

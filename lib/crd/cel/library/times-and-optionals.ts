@@ -10,8 +10,8 @@ import {
   CelUint,
   isMap,
 } from '../values.js';
-import type { CelMap, CelValue } from '../values.js';
-import { indexOf } from '../operators.js';
+import type { CelValue } from '../values.js';
+import { memberOf, optionalMember } from '../operators.js';
 
 const parts: Readonly<Record<string, (date: Date) => number>> = {
   getFullYear: (date) => date.getUTCFullYear(),
@@ -59,26 +59,12 @@ function isZero(value: CelValue): boolean {
   if (value instanceof CelTimestamp) return isZeroTimestamp(value);
   if (value instanceof Uint8Array) return value.length === 0;
   if (value instanceof CelList) return value.items.length === 0;
-  if (value instanceof CelOptional) return !value.hasValue;
   return typeof value === 'object' && isMap(value) && value.size === 0;
 }
 
 function valueOf({ value }: CelOptional): CelValue {
   if (value === undefined) throw new CelError('optional.none() dereference');
   return value;
-}
-
-function item(list: CelList, index: CelValue): CelOptional {
-  const position = indexOf(index);
-  return position === undefined ? CelOptional.none : new CelOptional(list.items[position]);
-}
-
-const entry = (map: CelMap, key: CelValue): CelOptional => new CelOptional(map.get(key));
-
-function within<T extends CelValue>(
-  find: (container: T, key: CelValue) => CelOptional,
-): (optional: CelOptional, key: CelValue) => CelOptional {
-  return ({ value }, key) => (value === undefined ? CelOptional.none : find(value as T, key));
 }
 
 /** Functions on optionals. Programs evaluate the argument of `or` and `orValue` only if there is no value. */
@@ -94,12 +80,12 @@ export const optionalFunctions: readonly Declaration[] = [
   declare('optional<V>.hasValue(): bool', ({ hasValue }: CelOptional) => hasValue),
   declare('optional<V>.or(optional<V>): optional<V>', (one: CelOptional) => one),
   declare('optional<V>.orValue(V): V', valueOf),
-  declare('_[?_](list<V>,int): optional<V>', item),
-  declare('_[?_](optional<list<V>>,int): optional<V>', within(item)),
-  declare('_[?_](map<K,V>,K): optional<V>', entry),
-  declare('_[?_](optional<map<K,V>>,K): optional<V>', within(entry)),
-  declare('_[_](optional<list<V>>,int): optional<V>', within(item)),
-  declare('_[_](optional<map<K,V>>,K): optional<V>', within(entry)),
+  declare('_[?_](list<V>,int): optional<V>', optionalMember),
+  declare('_[?_](optional<list<V>>,int): optional<V>', optionalMember),
+  declare('_[?_](map<K,V>,K): optional<V>', optionalMember),
+  declare('_[?_](optional<map<K,V>>,K): optional<V>', optionalMember),
+  declare('_[_](optional<list<V>>,int): optional<V>', memberOf),
+  declare('_[_](optional<map<K,V>>,K): optional<V>', memberOf),
 ];
 
 function unwrap({ items }: CelList): CelList {
