@@ -42,8 +42,8 @@ describe('Objects that expressions create', () => {
     ['Point{?x: optional.of(1), ?name: optional.none()}', { Point: [['x', 1n]] }],
     ['Point{?x: dyn(1)}', { Point: [['x', 1n]] }],
     ['type(Point{}) == type(Point{x: 1})', true],
-    ['Point{x: "a"}', "expected type 'int' but found 'string'"],
-    ['Point{y: 1}', "undefined field 'y'"],
+    ['Point{x: "a"}', "expected type of field 'x' is 'int' but provided type is 'string'"],
+    ['Point{y: 1}', "expected type of field 'y' is '' but provided type is 'int'"],
     ['Line{x: 1}', "undeclared reference to 'Line' (in container '')"],
   ] as const) {
     it(`have the result of ${source}`, () => {
