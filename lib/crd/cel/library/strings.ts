@@ -191,9 +191,10 @@ function formatOne(value: CelValue, verb: string, precision = 6): string {
     case 'd':
       return inBase(value, 10, 'decimal clause can only be used on integers');
     case 'f':
-      return fixed(value, precision);
+      // The API server keeps 8 bits of the precision and 16 bits of the width.
+      return fixed(value, precision % 256);
     case 'e':
-      return scientific(value, precision);
+      return scientific(value).padStart(precision % 65_536);
     case 'b':
       if (typeof value === 'boolean') return value ? '1' : '0';
       return inBase(value, 2, 'only integers and bools can be formatted as binary');
@@ -248,13 +249,18 @@ function fixed(value: CelValue, precision: number): string {
 
 /** Formats a number without an exponent, which `toFixed` would write for large numbers. */
 function withoutExponent(value: number, precision: number): string {
-  if (Math.abs(value) < 1e21) return value.toFixed(precision);
-  return `${BigInt(value)}${precision > 0 ? '.' : ''}${'0'.repeat(precision)}`;
+  if (Math.abs(value) >= 1e21) {
+    return `${BigInt(value)}${precision > 0 ? '.' : ''}${'0'.repeat(precision)}`;
+  }
+  // Only numbers near zero have further digits.
+  const digits = Math.min(precision, 100);
+  return `${value.toFixed(digits)}${'0'.repeat(precision - digits)}`;
 }
 
-function scientific(value: CelValue, precision: number): string {
+/** Formats a number with six fractional digits: the API server takes the precision of `%e` for a width. */
+function scientific(value: CelValue): string {
   const number = numberFor(value, 'scientific');
-  const text = special(number) ?? number.toExponential(precision);
+  const text = special(number) ?? number.toExponential(6);
   const [mantissa = '', exponent] = text.split('e');
   if (exponent === undefined) return mantissa;
   const sign = exponent.startsWith('-') ? '⁻' : '';
