@@ -73,22 +73,23 @@ function hostParts(host: string): { hostname: string; port: string } {
   return { hostname: decoded(bracketed ?? plain), port };
 }
 
+/** Replaces escapes by their bytes; bytes that are not UTF-8 become characters, as in Go. */
 function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return Buffer.from(decodedBytes(text), 'latin1').toString();
+}
+
+/** Returns one character for each byte. */
+function decodedBytes(text: string): string {
+  const bytes = Buffer.from(text).toString('latin1');
+  return bytes.replaceAll(/%([0-9A-Fa-f]{2})/g, (_, digits: string) =>
+    String.fromCharCode(parseInt(digits, 16)),
+  );
 }
 
 /** Returns a path as it is, or if it has characters that a path must not contain, with all of them escaped. */
 function escaped(path: string): string {
   if (/^[-A-Za-z0-9_.~$&+,/:;=@%!'()*[\]]*$/.test(path)) return path;
-  const bytes = Buffer.from(path).toString('latin1');
-  const plain = bytes.replaceAll(/%([0-9A-Fa-f]{2})/g, (_, digits: string) =>
-    String.fromCharCode(parseInt(digits, 16)),
-  );
-  return plain.replaceAll(/[^-A-Za-z0-9_.~$&+,/:;=@]/g, (byte) => {
+  return decodedBytes(path).replaceAll(/[^-A-Za-z0-9_.~$&+,/:;=@]/g, (byte) => {
     const digits = byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0');
     return `%${digits}`;
   });
@@ -149,20 +150,34 @@ function portProblem(port: string): string | undefined {
 }
 
 function literalProblem(text: string): string | undefined {
-  const [address] = text.split('%25');
-  const problem = nameProblem(address ?? '');
+  const zoneAt = text.indexOf('%25');
+  const [address, zone] =
+    zoneAt < 0 ? [text, ''] : [text.slice(0, zoneAt), text.slice(zoneAt + '%25'.length)];
+  const problem = nameProblem(address) ?? nameProblem(zone, isEscapeInZone);
   if (problem !== undefined) return problem;
-  const family = isIP(address ?? '');
+  const family = isIP(address);
   if (family === 4) return 'invalid IP-literal';
-  return family === 6 ? undefined : `invalid host: ParseAddr(${quoted(text)}): unable to parse IP`;
+  const where = `invalid host: ParseAddr(${quoted(decoded(text))})`;
+  // Node takes what follows any percent sign for the zone.
+  if (family !== 6 || address.includes('%')) return `${where}: unable to parse IP`;
+  return zoneAt >= 0 && zone === '' ? `${where}: zone must be a non-empty string` : undefined;
+}
+
+/** In hosts, only bytes beyond ASCII and the percent sign may be escaped. */
+function isEscapeInHost(part: string): boolean {
+  return /^%(?:25|[89A-F][0-9A-F])$/i.test(part);
+}
+
+/** In zones of addresses, only characters that hosts may contain, the percent sign and the space may be escaped. */
+function isEscapeInZone(part: string): boolean {
+  return part.length === '%25'.length && /^[ !"$-.0->A-[\]_a-z~]$/.test(decoded(part));
 }
 
 /** Returns the first problem of a host's name: a wrong escape, or a character that must be escaped. */
-function nameProblem(host: string): string | undefined {
+function nameProblem(host: string, isEscape = isEscapeInHost): string | undefined {
   for (const [part] of host.matchAll(/%.{0,2}|[ #\\^`{|}]/gs)) {
     if (!part.startsWith('%')) return `invalid character ${quoted(part)} in host name`;
-    // In hosts, only bytes beyond ASCII and the percent sign may be escaped.
-    if (part !== '%25' && !/^%[89A-Fa-f][0-9A-Fa-f]$/.test(part)) return wrongEscape(part);
+    if (!isEscape(part)) return wrongEscape(part);
   }
   return undefined;
 }
