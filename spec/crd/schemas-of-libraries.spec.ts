@@ -237,7 +237,10 @@ describe('schemas of other libraries', () => {
       {
         default: 'ab',
         minLength: 2,
-        anyOf: [{ type: 'string', pattern: '^a' }, { pattern: '^b' }],
+        anyOf: [
+          { type: 'string', pattern: '^a' },
+          { type: 'string', pattern: '^b' },
+        ],
       },
       {
         ...{ type: 'string', default: 'ab' },

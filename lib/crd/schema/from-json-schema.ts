@@ -14,7 +14,8 @@ type Json = Readonly<Record<string, unknown>>;
  *
  * References are inlined. `null` among the types becomes `nullable`; `const` becomes `enum`; a schema that
  * allows anything keeps unknown fields; integer or string becomes `x-kubernetes-int-or-string`. Alternatives
- * (`anyOf`, `oneOf`) are merged into one structure, beside which each alternative only restricts values.
+ * (`anyOf`, `oneOf`) are merged into one structure, beside which each alternative only restricts values. A value whose
+ * type one of them leaves open has any type.
  * @param options - `isTyped`: refuses the default null. The type of the values says that fields with a default are
  * always present, but the API server does not fill in null
  * @throws OperatorError `InvalidDefinition`: no structural schema accepts the same values; names the path.
@@ -140,7 +141,8 @@ class Conversion {
     const type = types.length === 0 ? {} : { type: types };
     return parts.map((part, index) => {
       const path = join(place.path, `${keyword}[${index}]`);
-      return this.convert(isJsonObject(part) ? { ...type, ...part } : part, { ...place, path });
+      const own = part === true ? {} : part;
+      return this.convert(isJsonObject(own) ? { ...type, ...own } : own, { ...place, path });
     });
   }
 
@@ -161,13 +163,12 @@ class Conversion {
   }
 
   #merged(schemas: readonly Schema[], place: Place, areAlternatives = false): Schema {
-    const merged = withoutUntyped(schemas)
-      .map(structureOf)
-      .reduce<Schema | string>((one, other) => {
-        return typeof one === 'string'
-          ? one
-          : mergedStructure(one, other, { path: '', areAlternatives });
-      }, {});
+    const [first = {}, ...others] = schemas.map(structureOf);
+    const merged = others.reduce<Schema | string>(
+      (one, other) =>
+        typeof one === 'string' ? one : mergedStructure(one, other, { path: '', areAlternatives }),
+      first,
+    );
     if (typeof merged === 'string') throw problem(place, merged);
     return merged;
   }
@@ -268,7 +269,6 @@ class Conversion {
         'propertyNames has no counterpart in structural schemas: use a CEL rule',
       );
     }
-    if (schema['x-kubernetes-preserve-unknown-fields'] !== undefined) return;
     if (isAnything(additionalProperties)) schema['x-kubernetes-preserve-unknown-fields'] = true;
     else if (additionalProperties === false) schema['properties'] ??= {};
     else if (isJsonObject(additionalProperties)) {
@@ -368,16 +368,6 @@ function partsOf(given: Json, keyword: string, place: Place): readonly unknown[]
   const { [keyword]: parts = [] } = given;
   if (!Array.isArray(parts)) throw problem(place, `${keyword} is not a list`);
   return parts;
-}
-
-/** Beside schemas with a type, a schema without a type must not preserve unknown fields. */
-function withoutUntyped(schemas: readonly Schema[]): readonly Schema[] {
-  const isTyped = (schema: Schema): boolean =>
-    schema.type !== undefined || schema['x-kubernetes-int-or-string'] === true;
-  if (!schemas.some(isTyped)) return schemas;
-  return schemas.map((schema) =>
-    isTyped(schema) ? schema : omit(schema, ['x-kubernetes-preserve-unknown-fields']),
-  );
 }
 
 function allOfValues(schemas: readonly Schema[]): Schema {

@@ -65,6 +65,11 @@ export function isFreeObject(schema: Schema): boolean {
   return type === 'object' && !isNamed && !isPreserving && !isWhole;
 }
 
+/** Returns whether a schema leaves the type of its values open. */
+function isOpen(schema: Schema): boolean {
+  return schema.type === undefined && schema['x-kubernetes-preserve-unknown-fields'] === true;
+}
+
 /** Returns the first place where the values of two schemas have different types; undefined if all have the same. */
 export function differingType(one: Schema, other: Schema, path = ''): string | undefined {
   const keywords = ['type', 'x-kubernetes-int-or-string', 'nullable'] as const;
@@ -102,6 +107,9 @@ export function mergedStructure(
   if (one.type !== undefined && other.type !== undefined && one.type !== other.type) {
     return `${where} have the types ${one.type} and ${other.type}: a field has one type`;
   }
+  const isOneOpen = isOpen(one) !== isOpen(other);
+  // A value of any type satisfies one of the alternatives.
+  if (isOneOpen && areAlternatives) return isOpen(one) ? one : other;
   const properties: Record<string, Schema> = { ...one.properties };
   for (const [name, property] of Object.entries(other.properties ?? {})) {
     const known = Object.hasOwn(properties, name) ? properties[name] : undefined;
@@ -115,8 +123,9 @@ export function mergedStructure(
     properties[name] = merged;
   }
   const [values, others] = [one.additionalProperties, other.additionalProperties];
+  const isOneMap = (values === undefined) !== (others === undefined);
   // Within alternatives, the values of maps can't be restricted.
-  if (values !== undefined && others !== undefined && !deepEqual(values, others)) {
+  if (isOneMap ? areAlternatives : !deepEqual(values, others)) {
     return `${where} differ in additionalProperties: the values of a map have one schema`;
   }
   const [items, otherItems] = [one.items, other.items];
@@ -126,9 +135,12 @@ export function mergedStructure(
   const areObjects = one.type === 'object' && other.type === 'object';
   // If only one alternative names fields, the fields of the other must not be pruned.
   const isFree = areAlternatives && areObjects && isFreeObject(one) !== isFreeObject(other);
+  // A value that satisfies both has the type of one, which tells whether its unknown fields are kept.
+  const closed = (schema: Schema): Schema =>
+    isOneOpen && isOpen(schema) ? omit(schema, ['x-kubernetes-preserve-unknown-fields']) : schema;
   return {
-    ...other,
-    ...one,
+    ...closed(other),
+    ...closed(one),
     ...(isFree && { 'x-kubernetes-preserve-unknown-fields': true }),
     ...(bothItems !== undefined && { items: bothItems }),
     ...(Object.keys(properties).length > 0 && { properties }),

@@ -4,6 +4,8 @@ import { s } from '../../../lib/crd/index.js';
 type Json = Readonly<Record<string, unknown>>;
 
 const text = { type: 'string' };
+const anything = { 'x-kubernetes-preserve-unknown-fields': true };
+const group = { type: 'object', properties: { b: text } };
 
 const converted: readonly (readonly [title: string, json: Json, schema: Json])[] = [
   [
@@ -321,6 +323,48 @@ const converted: readonly (readonly [title: string, json: Json, schema: Json])[]
       },
       anyOf: [{ required: ['p'] }, { required: ['q'], properties: { q: { minimum: 1 } } }],
     },
+  ],
+  [
+    'anything or a text',
+    { properties: { a: { anyOf: [true, text] }, b: { oneOf: [text, {}, { type: 'null' }] } } },
+    { type: 'object', properties: { a: anything, b: { ...anything, nullable: true } } },
+  ],
+  [
+    'alternatives that leave the types of fields and items open',
+    {
+      anyOf: [
+        { properties: { a: { const: 'x' }, b: { type: 'array' } } },
+        { properties: { a: { not: { const: 'x' } }, b: { items: text, maxItems: 1 } } },
+      ],
+    },
+    {
+      type: 'object',
+      properties: { a: anything, b: { type: 'array', items: anything } },
+      anyOf: [
+        { properties: { a: { enum: ['x'] } } },
+        { properties: { a: { not: { enum: ['x'] } }, b: { maxItems: 1 } } },
+      ],
+    },
+  ],
+  [
+    'Kubernetes keywords beside a reference',
+    { $ref: '#/$defs/A', $defs: { A: text }, 'x-kubernetes-validations': [{ rule: 'true' }] },
+    { ...text, 'x-kubernetes-validations': [{ rule: 'true' }] },
+  ],
+  ['anything or a limit beside a type', { type: 'string', anyOf: [true, { minLength: 1 }] }, text],
+  [
+    'a restriction of fields beside their types',
+    { properties: { a: group }, allOf: [{ properties: { a: { not: { required: ['b'] } } } }] },
+    {
+      type: 'object',
+      properties: { a: group },
+      allOf: [{ properties: { a: { not: { required: ['b'] } } } }],
+    },
+  ],
+  [
+    'the values of a map whose unknown fields are kept',
+    { additionalProperties: { type: 'string', minLength: 1 }, ...anything },
+    { type: 'object', additionalProperties: { type: 'string', minLength: 1 }, ...anything },
   ],
   ['the default null', { type: 'string', default: null }, text],
   [

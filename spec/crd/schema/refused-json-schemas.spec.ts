@@ -168,6 +168,20 @@ const refused: readonly (readonly [title: string, json: Json, message: string])[
     },
     'JSON Schema: alternatives at [].b have the types string and integer: a field has one type',
   ],
+  [
+    'maps of anything and of texts in alternatives',
+    { anyOf: [{ additionalProperties: true }, { additionalProperties: text }] },
+    'JSON Schema: alternatives differ in additionalProperties: the values of a map have one schema',
+  ],
+  [
+    'fields beside values of a map whose unknown fields are kept',
+    {
+      properties: { a: text },
+      additionalProperties: text,
+      'x-kubernetes-preserve-unknown-fields': true,
+    },
+    'JSON Schema: has properties and additionalProperties: keep one of them',
+  ],
 ];
 
 describe('A JSON Schema', () => {
