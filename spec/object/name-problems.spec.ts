@@ -150,7 +150,7 @@ const tables: readonly (readonly [
           {
             value: 'b c',
             problem:
-              "Invalid path (e.g. 'foo',  or 'foo/bar', regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')",
+              "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')",
           },
         ],
       ],

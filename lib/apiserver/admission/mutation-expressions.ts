@@ -21,12 +21,10 @@ import type {
 import { authorizerFunctions } from './authorizer-expressions.js';
 
 const jsonPatchType = structType('JSONPatch', new Map());
-const jsonPatchFields: Readonly<Partial<Record<string, CelType>>> = {
-  op: stringType,
-  path: stringType,
-  from: stringType,
-  value: dynType,
-};
+const jsonPatchFields: ReadonlyMap<string, CelType> = new Map([
+  ...['op', 'path', 'from'].map((field) => [field, stringType] as const),
+  ['value', dynType],
+]);
 
 /** Returns the type `Object`, or the type of one of its fields such as `Object.spec.template`. Any field may follow. */
 function objectType(name: string): CelStructType | undefined {
@@ -43,7 +41,7 @@ export const mutationExtension: CelExtension = {
   functions: new Map([...authorizerFunctions, ...overloadsOf([escapeKey])]),
   structNamed: (name) =>
     name === 'JSONPatch'
-      ? { type: jsonPatchType, fieldNamed: (field) => jsonPatchFields[field] }
+      ? { type: jsonPatchType, fieldNamed: (field) => jsonPatchFields.get(field) }
       : objectType(name),
 };
 

@@ -143,7 +143,7 @@ const secret = typedRules<Secret>({
 function pairWarnings(data: Readonly<Record<string, string>> = {}): readonly string[] {
   const hasBlock = (key: string): boolean => {
     const text = Buffer.from(data[key] ?? '', 'base64').toString();
-    const [begin] = /-----BEGIN [^-]+-----\n/.exec(text) ?? [''];
+    const [begin] = /-----BEGIN [^-]+-----[ \t]*\r?\n/.exec(text) ?? [''];
     const end = begin.replace('BEGIN', 'END').trim();
     return begin !== '' && text.indexOf(end, text.indexOf(begin)) >= 0;
   };

@@ -86,10 +86,20 @@ function validateHints(
 }
 
 function validateDomain(given: string, errors: FieldErrors): void {
+  if (given === '') {
+    errors.required('');
+    return;
+  }
   const name = given.replace(/\.$/, '');
-  errors.requiredText('', name, subdomainProblems);
-  if (name === '' || name.includes('.') || subdomainProblems(name).length > 0) return;
-  errors.invalid('', name, 'should be a domain with at least two segments separated by dots');
+  const labels = name.split('.');
+  const few = 'should be a domain with at least two segments separated by dots';
+  const checks = [
+    [name, subdomainProblems(name)],
+    [name, labels.length < 2 ? [few] : []],
+    ...labels.map((label) => [label, labelProblems(label)] as const),
+  ] as const;
+  const failed = checks.find(([, problems]) => problems.length > 0);
+  if (failed !== undefined) errors.invalidEach('', ...failed);
 }
 
 /** Reports problems on the whole list, like the real server. */

@@ -192,16 +192,24 @@ describe('MutatingAdmissionPolicies', () => {
             jsonPatch('Object{}'),
             jsonPatch('[JSONPatch{kind: "add"}]'),
             applied('Other{}'),
+            jsonPatch('[JSONPatch{toString: "add"}]'),
           ],
         },
       }),
     );
-    const compileErrors = ['spec.mutations[3].jsonPatch', 'spec.mutations[4].applyConfiguration'];
-    const [unknownField, unknownType] = compileErrors.map((path) => problems[`${path}.expression`]);
+    const compileErrors = [
+      'spec.mutations[3].jsonPatch',
+      'spec.mutations[4].applyConfiguration',
+      'spec.mutations[5].jsonPatch',
+    ];
+    const [unknownField, unknownType, inherited] = compileErrors.map(
+      (path) => problems[`${path}.expression`],
+    );
     expect(unknownField).to.include(
       "ERROR: <input>:1:16: expected type of field 'kind' is '' but provided type is 'string'",
     );
     expect(unknownType).to.include("undeclared reference to 'Other'");
+    expect(inherited).to.include("expected type of field 'toString' is ''");
     for (const path of compileErrors) Reflect.deleteProperty(problems, `${path}.expression`);
     expect(problems).to.deep.equal({
       'spec.matchConstraints.resourceRules.operations':

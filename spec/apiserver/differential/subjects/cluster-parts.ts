@@ -441,6 +441,12 @@ export const clusterParts: readonly Scenario[] = [
       ),
       ...tried(
         slices,
+        ['', '.', 'a.', 'a.b.', `${words(64)}.b`, `a.${words(63)}`, 'a_.b'].map((address) => ({
+          ...{ addressType: 'FQDN', endpoints: [{ addresses: [address] }] },
+        })),
+      ),
+      ...tried(
+        slices,
         slicePorts.map((ports) => ({ addressType: 'IPv4', endpoints: [], ports })),
       ),
       post(slices, { metadata: { name: 'one' }, addressType: 'IPv4', endpoints: [] }),
