@@ -121,10 +121,11 @@ interface MutableConversion {
 }
 
 function defaults(object: UnstructuredObject): void {
-  const { spec } = object as unknown as {
-    spec?: { names: MutableNames; conversion?: MutableConversion };
+  // The decoder writes `spec` and `status` even if they are absent, as Go does.
+  const { spec, status } = object as unknown as {
+    spec: { names: MutableNames; conversion?: MutableConversion };
+    status: { storedVersions?: readonly string[] | null };
   };
-  if (spec === undefined) return;
   spec.names.singular ??= spec.names.kind.toLowerCase();
   if (spec.names.kind !== '') spec.names.listKind ??= `${spec.names.kind}List`;
   spec.conversion ??= { strategy: 'None' };
@@ -135,8 +136,7 @@ function defaults(object: UnstructuredObject): void {
   if (isEmpty) delete spec.conversion.webhook;
   const { service } = webhook?.clientConfig ?? {};
   if (service !== undefined) service.port ??= 443;
-  const { status } = object as unknown as { status?: { storedVersions?: unknown[] | null } };
-  if (status === undefined || (status.storedVersions ?? []).length > 0) return;
+  if ((status.storedVersions ?? []).length > 0) return;
   status.storedVersions = [...storedVersionsOf(crdOf(object))];
 }
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Api } from '../api.js';
+import { Api, merge } from '../api.js';
 import { causeMessages } from '../causes.js';
 import { crds, version, widgetCrd } from './widgets.js';
 
@@ -320,6 +320,49 @@ describe('checks of custom resource definitions', () => {
       expect(code).to.equal(isAllowed ? 201 : 422);
     });
   }
+
+  it('refuse repeated versions, and the preservation of all unknown fields', async () => {
+    const spec = {
+      versions: [version, { ...version, storage: false }],
+      preserveUnknownFields: true,
+    };
+    const { 'spec.versions': repeated, ...others } = causeMessages(
+      await new Api().call('POST', crds, widgetCrd(spec)),
+    );
+    expect(repeated).to.match(/^Invalid value: \[.*\]: must contain unique version names$/);
+    expect(others).to.deep.equal({
+      'spec.preserveUnknownFields':
+        'Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead',
+    });
+  });
+
+  it('refuse updates of its group, names, scope and stored versions', async () => {
+    const api = new Api();
+    await api.create(crds, widgetCrd());
+    const names = { plural: 'gadgets', kind: 'Gadget' };
+    const versions = [{ ...version, name: 'v2' }];
+    const spec = { group: 'example.org', scope: 'Cluster', names, versions };
+    const answer = await api.call('PATCH', `${crds}/widgets.example.com`, { spec }, merge);
+    const immutable = (value: string) => `Invalid value: "${value}": field is immutable`;
+    expect(causeMessages(answer)).to.deep.equal({
+      'spec.scope': immutable('Cluster'),
+      'spec.names.kind': immutable('Gadget'),
+      'spec.group': immutable('example.org'),
+      'spec.names.plural': immutable('gadgets'),
+      'status.storedVersions[0]':
+        'Invalid value: "v1": missing from spec.versions; v1 was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in v1 and removes v1 from status.storedVersions',
+    });
+  });
+
+  it('add the storage version to a status that has no stored versions', async () => {
+    const api = new Api();
+    await api.create(crds, widgetCrd());
+    const path = `${crds}/widgets.example.com/status`;
+    for (const storedVersions of [null, []]) {
+      const { body } = await api.call('PATCH', path, { status: { storedVersions } }, merge);
+      expect(body['status']).to.deep.include({ storedVersions: ['v1'] });
+    }
+  });
 
   it('run after the port of the conversion Service is defaulted to 443', async () => {
     const service = { name: 's', namespace: 'n' };
