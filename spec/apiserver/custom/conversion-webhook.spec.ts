@@ -1,92 +1,9 @@
 import { expect } from 'chai';
 import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
-import type { TransportRequest, TransportResponse } from '../../../lib/system/transport.js';
-import { responseOf } from '../admission/webhook-api.js';
-import { Api, Watch, apply, jsonPatch, merge } from '../api.js';
+import { Watch, apply, jsonPatch, merge } from '../api.js';
+import { ConversionApi, definition, shop, v1, v2 } from './conversion-api.js';
+import type { Definition, Shop } from './conversion-api.js';
 import { crds } from './widgets.js';
-
-interface Shop extends UnstructuredObject {
-  spec: { size?: string; count?: number };
-}
-
-interface Request {
-  readonly uid: string;
-  readonly desiredAPIVersion: string;
-  readonly objects: readonly Shop[];
-}
-
-/** Converts between v1 with `size: "3"` and v2, the storage version, with `count: 3`. Parts may be missing or null. */
-function converted(shop: Shop, apiVersion: string): Shop {
-  const { spec: given } = shop as { spec?: Shop['spec'] | null };
-  const { size, count, ...rest } = given ?? {};
-  const value = shop.apiVersion.endsWith('v1') ? size : count;
-  const named = apiVersion.endsWith('v1') ? { size: String(value) } : { count: Number(value) };
-  const spec = { ...rest, ...(value !== undefined && named) };
-  return { ...shop, apiVersion, ...('spec' in shop && { spec }) };
-}
-
-class ConversionApi {
-  readonly requests: Request[] = [];
-  change: (response: Record<string, unknown>) => unknown = (response) => response;
-  readonly api = new Api({ services: { 'default/shops': (request) => this.#serve(request) } });
-
-  async start(): Promise<this> {
-    const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-    await this.api.create(path, definition());
-    return this;
-  }
-
-  async #serve({ body }: TransportRequest): Promise<TransportResponse> {
-    const review = JSON.parse(String(body)) as { apiVersion: string; request: Request };
-    this.requests.push(review.request);
-    const { uid, objects, desiredAPIVersion } = review.request;
-    const convertedObjects = objects.map((shop) => converted(shop, desiredAPIVersion));
-    const response = this.change({ uid, result: { status: 'Success' }, convertedObjects });
-    const { apiVersion } = review;
-    return Promise.resolve(
-      responseOf(200, JSON.stringify({ apiVersion, kind: 'ConversionReview', response })),
-    );
-  }
-}
-
-function definition(): object {
-  const schema = (property: object) => ({
-    openAPIV3Schema: {
-      type: 'object',
-      properties: { spec: { type: 'object', properties: property } },
-    },
-  });
-  const service = { name: 'shops', namespace: 'default', path: '/convert' };
-  return {
-    metadata: { name: 'shops.acme.com' },
-    spec: {
-      group: 'acme.com',
-      scope: 'Namespaced',
-      names: { plural: 'shops', kind: 'Shop' },
-      versions: [
-        { name: 'v1', served: true, storage: false, schema: schema({ size: { type: 'string' } }) },
-        { name: 'v2', served: true, storage: true, schema: schema({ count: { type: 'integer' } }) },
-      ],
-      conversion: {
-        strategy: 'Webhook',
-        webhook: { clientConfig: { service }, conversionReviewVersions: ['v1'] },
-      },
-    },
-  };
-}
-
-interface Definition {
-  readonly spec: { readonly versions: readonly object[] };
-}
-
-const v1 = '/apis/acme.com/v1/namespaces/default/shops';
-const v2 = '/apis/acme.com/v2/namespaces/default/shops';
-const shop = (name: string, spec: object, version = 'v1'): object => ({
-  apiVersion: `acme.com/${version}`,
-  kind: 'Shop',
-  metadata: { name },
-  spec,
-});
 
 describe('conversion webhooks', () => {
   it('convert objects between versions for every write verb', async () => {
@@ -137,11 +54,22 @@ describe('conversion webhooks', () => {
       api.call('PATCH', `${at}/a?fieldManager=m`, body, apply);
     conversions.change = (response) => response;
     await send(v1, labelled('one', 'v1'));
-    const refused = await send(v2, labelled('two', 'v2'));
-    expect(refused.code).to.equal(500);
-    expect(refused.body.message).to.equal(
-      'failed to prune fields: failed add back owned items: failed to convert pruned object at version acme.com/v2: conversion webhook for acme.com/v1, Kind=Shop returned invalid metadata: missing metadata in converted object',
-    );
+    for (const [metadata, why] of [
+      [undefined, 'missing metadata'],
+      [null, 'invalid metadata of type <nil>'],
+      ['x', 'invalid metadata of type string'],
+    ] as const) {
+      conversions.change = (response) => {
+        const objects = response['convertedObjects'] as Partial<Shop>[];
+        const convertedObjects = objects.map((one) => ({ ...{ metadata }, ...one }));
+        return { ...response, convertedObjects };
+      };
+      const refused = await send(v2, labelled('two', 'v2'));
+      expect(refused.code).to.equal(500);
+      expect(refused.body.message).to.equal(
+        `failed to prune fields: failed add back owned items: failed to convert pruned object at version acme.com/v2: conversion webhook for acme.com/v1, Kind=Shop returned invalid metadata: ${why} in converted object`,
+      );
+    }
     conversions.change = (response) => {
       const objects = response['convertedObjects'] as Partial<Shop>[];
       const convertedObjects = objects.map((one) => ({ metadata: {}, ...one }));
@@ -310,58 +238,5 @@ describe('conversion webhooks', () => {
     };
     const { metadata } = (await conversions.api.get(`${v1}/a`)).body;
     expect(metadata).to.deep.include({ labels: { by: 'webhook' }, generation: 1 });
-  });
-
-  it('fail a request with the reason, without storing a write', async () => {
-    const conversions = await new ConversionApi().start();
-    const { api } = conversions;
-    const live = await api.create(v2, shop('a', { count: 1 }, 'v2'));
-    const message = async (change: ConversionApi['change']): Promise<string> => {
-      conversions.change = change;
-      const { code, body } = await api.get(`${v1}/a`);
-      expect(code).to.equal(500);
-      return body.message;
-    };
-    const first = (response: Record<string, unknown>, more: object) => ({
-      ...response,
-      convertedObjects: [{ ...(response['convertedObjects'] as Shop[])[0], ...more }],
-    });
-    const webhook = 'conversion webhook for acme.com/v2, Kind=Shop';
-    expect(await message((response) => ({ ...response, convertedObjects: [] }))).to.equal(
-      `${webhook} returned 0 objects, expected 1`,
-    );
-    expect(await message((response) => first(response, { metadata: { name: 'other' } }))).to.equal(
-      `${webhook} returned invalid object: must have the same name: a != other`,
-    );
-    expect(await message((response) => first(response, { apiVersion: 'acme.com/v2' }))).to.equal(
-      `${webhook} returned invalid object at index 0: invalid groupVersion (expected acme.com/v1, received acme.com/v2)`,
-    );
-    for (const field of ['labels', 'annotations']) {
-      const metadata = { ...live.metadata, [field]: { by: 5 } };
-      expect(await message((response) => first(response, { metadata }))).to.contain(
-        `metadata.${field}[by] must be a string`,
-      );
-    }
-    for (const [metadata, why] of [
-      [
-        { labels: { by: '-' } },
-        `metadata.labels: Invalid value: "-": a valid label must be an empty string`,
-      ],
-      [
-        { annotations: { by: 'x'.repeat(256 * 1024) } },
-        'metadata.annotation: Too long: may not be more than 262144 bytes',
-      ],
-    ] as const) {
-      const more = { metadata: { ...live.metadata, ...metadata } };
-      expect(await message((response) => first(response, more))).to.contain(
-        `${webhook} returned invalid metadata: ${why}`,
-      );
-    }
-    const failed = { status: 'Failure', message: 'no way' };
-    expect(await message((response) => ({ ...response, result: failed }))).to.equal(
-      `${webhook} failed: no way`,
-    );
-    expect((await api.call('POST', v1, shop('b', { size: '1' }))).code).to.equal(500);
-    expect((await api.get(v2)).body.items).to.have.length(1);
   });
 });
