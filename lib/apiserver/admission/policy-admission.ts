@@ -24,9 +24,9 @@ interface Denial {
   readonly isMisconfigured?: boolean;
 }
 
+/** The codes of the reasons that a policy may give, other than `Invalid`. */
 const codes: Readonly<Partial<Record<string, number>>> = {
   Forbidden: 403,
-  Unauthorized: 401,
   RequestEntityTooLarge: 413,
 };
 

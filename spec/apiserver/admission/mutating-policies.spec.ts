@@ -154,27 +154,90 @@ describe('MutatingAdmissionPolicies', () => {
     expect(body['data']).to.deep.equal({ k: 'v++' });
   });
 
+  const add = (path: string, value: string): string =>
+    `JSONPatch{op: "add", path: "${path}", value: ${value}}`;
+  const nothing = `[${add('/x', 'object.nothing')}]`;
   const failures: readonly (readonly [mutation: object, problem: string])[] = [
-    [jsonPatch('[JSONPatch{op: "add", path: "/data/a/b", value: "1"}]'), 'JSON Patch: '],
     [
-      jsonPatch('[JSONPatch{op: "add", path: "/x", value: object.nothing}]'),
-      'no such key: nothing',
+      jsonPatch(`[${add('/data/a/b', '"1"')}]`),
+      'JSON Patch: add operation does not apply: doc is missing path: "/data/a/b": missing value',
     ],
     [
+      jsonPatch('[JSONPatch{op: "remove", path: "/data/a"}]'),
+      'JSON Patch: JSON patch: operation 0: /data/a: /data is not there',
+    ],
+    [
+      jsonPatch('[JSONPatch{op: "none", path: "/data/a"}]'),
+      'JSON Patch: JSON patch: operation 0: unknown op "none"',
+    ],
+    [jsonPatch(nothing), `expression '${nothing}' resulted in error: no such key: nothing`],
+    [
+      jsonPatch(`[${add('/data', '1')}]`),
+      'json: cannot unmarshal number into Go struct field ConfigMap.data of type map[string]string',
+    ],
+    [jsonPatch(`[${add('/data', 'b"x"')}]`), 'the value has no JSON form'],
+    [jsonPatch(`[${add('/data', '{1: 2}')}]`), 'a key of a map is not a string'],
+    [
       applied('Object{data: Object.wrong{}}'),
-      'unexpected type name "Object.wrong", expected "Object.data"',
+      'type mismatch: unexpected type name "Object.wrong", expected "Object.data", which matches field name path from root Object type',
+    ],
+    [
+      applied('Object{metadata: Object.metadata{finalizers: [Object.metadata.wrong{}]}}'),
+      'type mismatch: unexpected type name "Object.metadata.wrong", expected "Object.metadata.finalizers", which matches field name path from root Object type',
+    ],
+    [
+      applied('Object{metadata: Object.metadata{labels: {1: "a"}}}'),
+      'a key of a map is not a string',
     ],
   ];
   for (const [mutation, problem] of failures) {
     it(`refuse the write if ${JSON.stringify(mutation)} fails`, async () => {
       const api = await withPolicy([mutation]);
       const { code, body } = await api.call('POST', configMaps, configMap('a'));
+      const message = `policy 'p' with binding 'p' denied request: ${problem}`;
+      const details = { name: 'a', kind: 'configmaps', causes: [{ message }] };
       expect(code).to.equal(403);
-      expect(body['reason']).to.equal('Invalid');
-      expect(body.message).to.match(/^policy 'p' with binding 'p' denied request: /);
-      expect(body.message).to.contain(problem);
+      expect(body).to.deep.equal({
+        ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure' },
+        ...{ message, reason: 'Invalid', details, code },
+      });
     });
   }
+
+  it('refuse the write if a condition fails to evaluate', async () => {
+    const matchConditions = [{ name: 'a', expression: '1/0 == 1' }];
+    for (const [failurePolicy, expected] of [
+      ['Ignore', undefined],
+      [
+        'Fail',
+        "policy 'p' with binding 'p' denied request: expression '1/0 == 1' resulted in error: division by zero",
+      ],
+    ]) {
+      const api = await withPolicy([jsonPatch(`[${add('/data', '{"a": "b"}')}]`)], {
+        spec: { matchConditions, failurePolicy },
+      });
+      const { body } = await api.call('POST', configMaps, configMap('a'));
+      expect([body.message, body['data']]).to.deep.equal([expected, undefined]);
+    }
+  });
+
+  it('drop a patch whose test fails, and run the next mutation', async () => {
+    const test = 'JSONPatch{op: "test", path: "/data/a", value: "2"}';
+    const api = await withPolicy([
+      jsonPatch(`[${add('/data/b', '"1"')}, ${test}]`),
+      jsonPatch(`[${add('/data/c', '"1"')}]`),
+    ]);
+    const { code, body } = await api.call('POST', configMaps, configMap('x', { a: '1' }));
+    expect([code, body['data']]).to.deep.equal([201, { a: '1', c: '1' }]);
+  });
+
+  it('keep the type of a built-in object whose apiVersion or kind a patch removes', async () => {
+    for (const member of ['kind', 'apiVersion']) {
+      const api = await withPolicy([jsonPatch(`[JSONPatch{op: "remove", path: "/${member}"}]`)]);
+      const { code, body } = await api.call('POST', configMaps, configMap('a'));
+      expect([code, body.kind, body.apiVersion]).to.deep.equal([201, 'ConfigMap', 'v1']);
+    }
+  });
 
   it('are checked when they are written', async () => {
     const api = new Api();
