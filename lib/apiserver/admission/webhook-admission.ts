@@ -10,7 +10,7 @@ import { DecodeError, jsonTypeName } from '../go-json/decoding.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { Question } from '../outside/outside.js';
 import type { ServerCore } from '../server-core.js';
-import { StatusError, badRequest, internalError } from '../status-error.js';
+import { StatusError, internalError } from '../status-error.js';
 import { managedFieldsProblem } from '../structured-merge/index.js';
 import type { AdmittedWrite, WriteHooks } from '../writes/write-request.js';
 import type {
@@ -193,11 +193,6 @@ export class WebhookAdmission implements WriteHooks {
     attributes: AdmissionAttributes,
     { mutating, round }: { readonly mutating: boolean; readonly round: number },
   ): Question<Outcome> {
-    if (attributes.dryRun && !['None', 'NoneOnDryRun'].includes(webhook.sideEffects)) {
-      throw badRequest(
-        `admission webhook ${JSON.stringify(webhook.name)} does not support dry run`,
-      );
-    }
     const { apiVersion, request } = admissionReview(attributes, { webhook, kind });
     const key = `admission ${id} ${mutating} ${round} ${JSON.stringify(request)}`;
     const { webhookClient, systemRandom } = this.#core;

@@ -10,7 +10,6 @@ import {
   systemRandom,
 } from '../../../lib/system/index.js';
 import { apply, configMap, configMaps, deployment, deployments, merge } from '../api.js';
-import { installed, widget, widgets } from '../custom/widgets.js';
 import { WebhookApi, everyConfigMap, patching, responseOf, rule } from './webhook-api.js';
 import type { Review } from './webhook-api.js';
 import { Api } from '../api.js';
@@ -144,27 +143,6 @@ describe('admission webhooks', () => {
     expect((await hooks.api.call('POST', `${pods}/db/attach`)).code).to.equal(405);
   });
 
-  it('deny with their code, reason and message', async () => {
-    const hooks = new WebhookApi();
-    await hooks.configure('Validating', {});
-    const create = () => hooks.api.call('POST', configMaps, configMap('a'));
-    hooks.answer = () => ({ allowed: false });
-    expect((await create()).body).to.deep.include({
-      message: 'admission webhook "hook-0.acme.com" denied the request without explanation',
-      code: 400,
-    });
-    hooks.answer = () => ({
-      allowed: false,
-      status: { code: 403, reason: 'Forbidden', message: 'no' },
-    });
-    expect((await create()).body).to.deep.include({
-      message: 'admission webhook "hook-0.acme.com" denied the request: no',
-      reason: 'Forbidden',
-      code: 403,
-    });
-    expect((await hooks.api.get(`${configMaps}/a`)).code).to.equal(404);
-  });
-
   it('mutate the object in sequence, and add warnings', async () => {
     const hooks = new WebhookApi();
     await hooks.configure('Mutating', {}, {});
@@ -293,6 +271,30 @@ describe('admission webhooks', () => {
     expect(await called('/api/v1/namespaces/in/configmaps', configMap('a'))).to.deep.equal([0]);
     const labels = { labels: { a: 'b' } };
     expect(await called(configMaps, configMap('b', {}, labels))).to.deep.equal([1]);
+  });
+
+  it('of Namespaces are selected by the labels of the written Namespace', async () => {
+    const hooks = new WebhookApi();
+    const namespaces = '/api/v1/namespaces';
+    await hooks.configure('Validating', {
+      rules: [rule({ resources: ['namespaces'], scope: 'Cluster' })],
+      namespaceSelector: { matchLabels: { watched: 'yes' } },
+    });
+    const names = async (verb: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object) => {
+      const { code } = await hooks.api.call(verb, path, body, verb === 'PATCH' ? merge : undefined);
+      expect(code).to.be.oneOf([200, 201]);
+      return hooks.reviews.splice(0).map(({ operation, name }) => `${operation} ${name ?? ''}`);
+    };
+    const watched = { metadata: { labels: { watched: 'yes' } } };
+    const found = [
+      await names('POST', namespaces, { metadata: { name: 'a' } }),
+      await names('POST', namespaces, { metadata: { name: 'b', ...watched.metadata } }),
+      await names('PATCH', `${namespaces}/a`, watched),
+      await names('PATCH', `${namespaces}/a`, { metadata: { labels: { watched: null } } }),
+      await names('DELETE', `${namespaces}/a`),
+      await names('DELETE', `${namespaces}/b`),
+    ];
+    expect(found).to.deep.equal([[], ['CREATE b'], ['UPDATE a'], [], [], ['DELETE b']]);
   });
 
   for (const [verb, type] of [
@@ -479,72 +481,6 @@ describe('admission webhooks', () => {
     expect((await answer).code).to.equal(201);
   });
 
-  it('fail the write with an invalid response', async () => {
-    const hooks = new WebhookApi();
-    await hooks.configure('Mutating', {});
-    const message = async (answer: object): Promise<string> => {
-      hooks.answer = () => answer;
-      const { body } = await hooks.api.call('POST', configMaps, configMap('a'));
-      return body.message.replace(
-        'Internal error occurred: failed calling webhook "hook-0.acme.com": ',
-        '',
-      );
-    };
-    const invalid = 'received invalid webhook response';
-    const type = 'failed to call webhook: json: cannot unmarshal';
-    const field = 'into Go struct field AdmissionResponse.response';
-    expect(await message({ allowed: 'true' })).to.equal(
-      `${type} string ${field}.allowed of type bool`,
-    );
-    expect(await message({ allowed: true, warnings: 'w' })).to.equal(
-      `${type} string ${field}.warnings of type []string`,
-    );
-    expect(await message({ allowed: false, status: 'no' })).to.equal(
-      `${type} string ${field}.status of type v1.Status`,
-    );
-    expect(await message({ allowed: true, patchType: 'JSONPatch', patch: '[{}]' })).to.equal(
-      'failed to call webhook: illegal base64 data at input byte 0',
-    );
-    for (const [patch, problem] of [
-      ['[5]', 'json: cannot unmarshal number into Go value of type jsonpatch.Operation'],
-      ['{}', 'json: cannot unmarshal object into Go value of type jsonpatch.Patch'],
-    ] as const) {
-      const answer = { patchType: 'JSONPatch', patch: Buffer.from(patch).toString('base64') };
-      expect(await message({ allowed: true, ...answer })).to.equal(
-        `received undecodable patch in webhook response: ${problem}`,
-      );
-    }
-    expect(await message({ allowed: true, uid: 'other' })).to.match(
-      /^received invalid webhook response: expected response.uid=".*", got "other"$/,
-    );
-    expect(await message({ allowed: true, patch: 'W10=' })).to.equal(
-      `${invalid}: webhook returned response.patch but not response.patchType`,
-    );
-    expect(await message(patching({ op: 'remove', path: '/none' }))).to.contain('/none');
-    for (const [member, value] of Object.entries({ kind: 'ConfigMap', apiVersion: 'v1' })) {
-      const other = patching({ op: 'replace', path: `/${member}`, value: 'other' });
-      expect(await message(other)).to.contain(
-        `changed the ${member} of the object from ${value} to "other"`,
-      );
-    }
-  });
-
-  it('may remove apiVersion and kind of a built-in object, which the server restores, but not of a custom resource', async () => {
-    const hooks = new WebhookApi();
-    await installed(hooks.api);
-    const rules = [rule(), rule({ apiGroups: ['example.com'], resources: ['widgets'] })];
-    await hooks.configure('Mutating', { rules });
-    hooks.answer = () =>
-      patching({ op: 'remove', path: '/kind' }, { op: 'replace', path: '/apiVersion', value: '' });
-    const { code, body } = await hooks.api.call('POST', configMaps, configMap('a'));
-    expect([code, body.kind]).to.deep.equal([201, 'ConfigMap']);
-    const custom = await hooks.api.call('POST', widgets, widget('a'));
-    expect([custom.code, custom.body.message]).to.deep.equal([
-      500,
-      'Internal error occurred: admission webhook "hook-0.acme.com" removed the apiVersion of the object',
-    ]);
-  });
-
   it('are called at the normalized path of their URL; their caBundle may be the server certificate itself', async () => {
     const now = systemClock.now();
     const validity = { fromMs: now - 60_000, untilMs: now + 3_600_000 };
@@ -578,10 +514,10 @@ describe('admission webhooks', () => {
 
   it('are called in a dry run with dryRun set', async () => {
     const hooks = new WebhookApi();
-    const sideEffects = 'NoneOnDryRun';
-    await hooks.configure('Validating', { sideEffects });
+    await hooks.configure('Validating', { sideEffects: 'NoneOnDryRun' }, {});
     await hooks.api.call('POST', `${configMaps}?dryRun=All`, configMap('a'));
-    expect(hooks.reviews[0]?.dryRun).to.equal(true);
+    await hooks.api.call('POST', configMaps, configMap('a'));
+    expect(hooks.reviews.map(({ dryRun }) => dryRun)).to.deep.equal([true, true, false, false]);
   });
 
   it('do not cause a write to overwrite a change stored meanwhile', async () => {

@@ -28,6 +28,8 @@ export type Answer = (review: Review) => object | Promise<object>;
 export class WebhookApi {
   readonly reviews: Review[] = [];
   answer: Answer = () => ({ allowed: true });
+  /** Changes a whole review that answers. */
+  review: (review: object) => object = (review) => review;
   readonly api = new Api({ services: { 'default/hook': (request) => this.#serve(request) } });
 
   /** Configures webhooks of a kind, each with its differences from one for every ConfigMap. */
@@ -47,7 +49,8 @@ export class WebhookApi {
     this.reviews.push(request);
     const answer = (await this.answer({ ...request, path } as Review)) as { status?: number };
     const response = { uid: request.uid, ...answer };
-    return responseOf(200, JSON.stringify({ apiVersion, kind: 'AdmissionReview', response }));
+    const review = this.review({ apiVersion, kind: 'AdmissionReview', response });
+    return responseOf(200, JSON.stringify(review));
   }
 }
 
