@@ -83,7 +83,7 @@ export interface CompiledBinding {
 
 const group = 'admissionregistration.k8s.io';
 
-/** The policies of one type that currently have bindings. */
+/** The current policies of one type, each with its bindings. */
 export class AdmissionPolicies {
   readonly #stored: readonly [policies: Collection, bindings: Collection];
   #state = '';
@@ -100,15 +100,15 @@ export class AdmissionPolicies {
     return ofPolicies.size === 0 || ofBindings.size === 0;
   }
 
-  /** Returns all policies with bindings. */
+  /** Returns all policies. */
   all(): readonly CompiledPolicy[] {
     const [ofPolicies, ofBindings] = this.#stored;
     const state = `${ofPolicies.end} ${ofBindings.end}`;
     if (state === this.#state) return this.#policies;
     const bound = [...ofBindings.contents().values()] as unknown as Binding[];
-    this.#policies = [...ofPolicies.contents().values()]
-      .map((policy) => compiled(policy as unknown as AnyPolicy, bound))
-      .filter((policy) => policy.bindings.length > 0);
+    this.#policies = [...ofPolicies.contents().values()].map((policy) =>
+      compiled(policy as unknown as AnyPolicy, bound),
+    );
     this.#state = state;
     return this.#policies;
   }

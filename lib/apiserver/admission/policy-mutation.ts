@@ -35,9 +35,8 @@ export interface PolicyMutations {
   readonly reinvocable: ReadonlySet<string>;
 }
 
-class MutationError extends Error {
-  override readonly name = 'MutationError';
-}
+/** A mutation has no valid result. */
+class MutationError extends Error {}
 
 /**
  * Applies all bound MutatingAdmissionPolicies, in the order of their names.

@@ -59,7 +59,8 @@ export function watchObjects(request: WatchRequest): WatchStream {
     bookmarkEveryMs: options.allowWatchBookmarks ? bookmarkEveryMs : undefined,
     timeoutMs: Math.min(
       timeoutSeconds === undefined || timeoutSeconds <= 0
-        ? shortestTimeoutMs * (1 + random.next())
+        ? // Whole milliseconds: a virtual clock cannot reach every fraction, and would stand still just before it.
+          Math.ceil(shortestTimeoutMs * (1 + random.next()))
         : timeoutSeconds * 1000,
       (request.untilMs ?? Infinity) - clock.now(),
     ),

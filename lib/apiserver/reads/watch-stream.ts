@@ -165,7 +165,6 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
   end(): void {
     if (this.#state === 'ended') return;
     this.#state = 'ended';
-    this.#initial = [];
     for (const listener of this.#onEnd.splice(0)) listener();
     this.#wake?.();
   }

@@ -491,7 +491,8 @@ describe('admission webhooks', () => {
     const server = createServer(files, (incoming, outgoing) => {
       void json(incoming).then((review) => {
         const { request, ...type } = review as { readonly request: Review };
-        const status = { message: incoming.url };
+        const { accept, 'content-type': contentType, 'user-agent': agent } = incoming.headers;
+        const status = { message: [incoming.url, accept, contentType, agent].join(' ') };
         const response = { uid: request.uid, allowed: false, status };
         outgoing.end(JSON.stringify({ ...type, response }));
       });
@@ -504,7 +505,8 @@ describe('admission webhooks', () => {
       const hooks = new WebhookApi();
       await hooks.configure('Validating', { clientConfig: { url, caBundle } });
       const { body } = await hooks.api.call('POST', configMaps, configMap('a'));
-      const message = 'admission webhook "hook-0.acme.com" denied the request: /deny?timeout=10s';
+      const message =
+        'admission webhook "hook-0.acme.com" denied the request: /deny?timeout=10s application/json application/json kube-apiserver-admission';
       expect(body).to.deep.include({ message });
     } finally {
       server.closeAllConnections();

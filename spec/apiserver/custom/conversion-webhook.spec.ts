@@ -121,6 +121,18 @@ describe('conversion webhooks', () => {
     await watch.stop();
   });
 
+  it('are called once for the existing objects of a watch, and not again for those of the next one', async () => {
+    const conversions = await new ConversionApi().start();
+    const { api } = conversions;
+    for (const name of ['a', 'b', 'c']) await api.create(v2, shop(name, { count: 1 }, 'v2'));
+    for (let round = 0; round < 2; round++) {
+      const watch = await api.watch(`${v1}?watch=true`);
+      expect(await watch.names(3)).to.deep.equal(['ADDED a', 'ADDED b', 'ADDED c']);
+      await watch.stop();
+    }
+    expect(conversions.requests.map(({ objects }) => objects.length)).to.deep.equal([3]);
+  });
+
   for (const start of ['objects', 'changes']) {
     it(`end a watch from ${start} while they fail, and serve the next one once they work`, async () => {
       const conversions = await new ConversionApi().start();

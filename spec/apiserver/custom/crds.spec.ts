@@ -221,10 +221,50 @@ describe('custom resource definitions', () => {
     expect((await api.get(`${configMaps}/stays`)).code).to.equal(200);
   });
 
+  it('report that their objects are gone while another finalizer delays their own deletion', async () => {
+    const api = new Api();
+    const finalizers = ['acme.com/hold'];
+    const crd = widgetCrd() as { metadata: object };
+    await api.create(crds, { ...crd, metadata: { ...crd.metadata, finalizers } });
+    await api.create(widgets, widget('a'));
+    const path = `${crds}/widgets.example.com`;
+    await api.call('DELETE', path);
+    const { body } = await api.get(path);
+    expect(body.metadata.finalizers).to.deep.equal(finalizers);
+    const { conditions } = body['status'] as { conditions: object[] };
+    expect(conditions.at(-1)).to.deep.equal({
+      ...{ type: 'Terminating', status: 'False', reason: 'InstanceDeletionCompleted' },
+      ...{ message: 'removed all instances', lastTransitionTime: '2026-01-01T00:00:00Z' },
+    });
+    expect((await api.get(widgets)).body['items']).to.deep.equal([]);
+    await api.call('PATCH', path, { metadata: { finalizers: null } }, merge);
+    expect((await api.get(path)).code).to.equal(404);
+  });
+
+  it('are discovered with their versions by stability, then by number, then by name', async () => {
+    const api = new Api();
+    const names = [
+      ...['v10', 'v2', 'v1', 'v11beta2', 'v10beta3', 'v3beta1', 'v12alpha1', 'v11alpha2'],
+      ...['bar', 'foo1', 'foo10'],
+    ];
+    const shuffled = [...names].sort((one, other) =>
+      one.at(-1)! + one < other.at(-1)! + other ? -1 : 1,
+    );
+    const versions = shuffled.map((name) => ({ ...version, name, storage: name === 'foo1' }));
+    await installed(api, { versions });
+    const { body } = await api.get('/apis/example.com');
+    const found = body['versions'] as { version: string }[];
+    expect(found.map((one) => one.version)).to.deep.equal(names);
+    expect(body['preferredVersion']).to.deep.include({ version: 'v10' });
+  });
+
   it('end the watches of their kind when deleted', async () => {
     const api = new Api();
     await installed(api);
-    const events = await api.watch(`${widgets}?watch=1`);
+    const events = await api.watch(`${widgets}?watch=1&allowWatchBookmarks=true`);
+    expect((await events.next())?.object).to.deep.include({
+      ...{ kind: 'Widget', apiVersion: 'example.com/v1' },
+    });
     const next = events.next();
     await api.call('DELETE', `${crds}/widgets.example.com`);
     expect(await next).to.equal(undefined);

@@ -13,6 +13,13 @@ function continueToken(rv: number, start = 'a\u0000'): string {
   return Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv, start })).toString('base64url');
 }
 
+interface ExpiredList {
+  readonly code: number;
+  readonly reason: string;
+  readonly message: string;
+  readonly metadata: { readonly continue: string };
+}
+
 describe('lists', () => {
   it('are sorted by namespace and name, with the resourceVersion of the server', async () => {
     const api = new Api();
@@ -65,7 +72,20 @@ describe('lists', () => {
     api.server.compact();
     const { continue: token = '' } = body.metadata as { continue?: string };
     const late = await api.get(`${configMaps}?continue=${token}`);
-    expect([late.code, late.body['reason']]).to.deep.equal([410, 'Expired']);
+    const { code, reason, message, metadata } = late.body as unknown as ExpiredList;
+    expect([code, reason, message]).to.deep.equal([
+      410,
+      'Expired',
+      'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
+    ]);
+    const rest = await api.get(`${configMaps}?continue=${metadata.continue}`);
+    expect(names(rest)).to.deep.equal(['b', 'c']);
+    const version = String(Number(api.server.resourceVersion) - 1);
+    const exact = `${configMaps}?resourceVersionMatch=Exact&resourceVersion=${version}`;
+    expect((await api.get(exact)).body).to.deep.include({
+      ...{ code: 410, reason: 'Expired', metadata: {} },
+      message: 'The resourceVersion for the provided list is too old.',
+    });
   });
 
   it('return an exact version on request, and 504 for a future version', async () => {
@@ -112,6 +132,26 @@ describe('lists', () => {
       whenContinued,
     ]);
     expect(await causes('watch=true&continue=x')).to.deep.equal([whenContinued]);
+    expect(await causes('watch=true&continue=x&resourceVersion=0')).to.deep.equal([whenContinued]);
+    expect(
+      await causes('watch=true&continue=x&resourceVersionMatch=NotOlderThan&sendInitialEvents=1'),
+    ).to.deep.equal([whenContinued]);
+    expect(await causes('resourceVersion=0&resourceVersionMatch=Exact')).to.deep.equal([
+      'Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
+    ]);
+    expect(await causes('resourceVersion=1&resourceVersionMatch=Other')).to.deep.equal([
+      'Unsupported value: "Other": supported values: "Exact", "NotOlderThan", ""',
+    ]);
+    expect(await causes('sendInitialEvents=false')).to.deep.equal([
+      'Forbidden: sendInitialEvents is forbidden for list',
+    ]);
+    expect(await causes('watch=true&sendInitialEvents=false')).to.deep.equal([
+      'Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+    ]);
+    const allowed = await api.get(
+      `${configMaps}?resourceVersion=0&resourceVersionMatch=NotOlderThan`,
+    );
+    expect(allowed.code).to.equal(200);
   });
 
   it('of namespaces are not selected by a field without a path', async () => {
@@ -152,6 +192,19 @@ describe('lists', () => {
     const token = 'invalid continue token: continue key is not valid: illegal base64 data';
     expect(await problem('?continue=x')).to.deep.equal([400, `${token} at input byte 0`]);
     expect(await problem('?continue=ab!d')).to.deep.equal([400, `${token} at input byte 2`]);
+    const invalid = 'invalid continue token: continue key is not valid';
+    const unknown = `${invalid}: server does not recognize this encoded version`;
+    const v = 'meta.k8s.io/v1';
+    for (const [token, message] of [
+      [[], unknown],
+      [{ v: 'meta.k8s.io/v2', rv: 1, start: 'a\u0000' }, unknown],
+      [{ v, rv: '1', start: 'a\u0000' }, invalid],
+      [{ v, rv: 1, start: 1 }, invalid],
+      [{ v, rv: 1, start: 'a' }, invalid],
+    ] as const) {
+      const sent = Buffer.from(JSON.stringify(token)).toString('base64url');
+      expect(await problem(`?continue=${sent}`)).to.deep.equal([400, message]);
+    }
     const version =
       'resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax';
     expect(await problem('?resourceVersion=x')).to.deep.equal([
@@ -175,8 +228,35 @@ describe('lists', () => {
     ]);
     const everything = await api.get(`${configMaps}?fieldSelector=%3D`);
     expect(names(everything)).to.deep.equal(names(await api.get(configMaps)));
-    const unknown = await api.get(`${configMaps}?fieldSelector=data.x=b`);
-    expect(unknown.body.message).to.contain('"data.x" is not a known field selector');
+  });
+
+  for (const [path, message] of [
+    [
+      configMaps,
+      '"data.x" is not a known field selector: only "metadata.name", "metadata.namespace"',
+    ],
+    ['/apis/batch/v1/jobs', 'field label "data.x" not supported for Job'],
+    ...[
+      ...['/api/v1/pods', '/api/v1/nodes', '/api/v1/services', '/api/v1/secrets', '/api/v1/events'],
+      ...['/api/v1/namespaces', '/api/v1/replicationcontrollers'],
+      '/apis/certificates.k8s.io/v1/certificatesigningrequests',
+      '/apis/events.k8s.io/v1/events',
+    ].map((path) => [path, 'field label not supported: data.x'] as const),
+  ] as const) {
+    it(`of ${path} refuse an unknown field selector`, async () => {
+      const { code, body } = await new Api().get(`${path}?fieldSelector=z=1,data.x=b`);
+      expect([code, body.message]).to.deep.equal([400, message]);
+    });
+  }
+
+  it('with selectors do not tell how many objects remain', async () => {
+    const api = new Api();
+    await filled(api, 'a', 'b', 'c');
+    const { metadata } = (await api.get(`${configMaps}?limit=1&labelSelector=name`)).body;
+    expect(metadata).to.have.all.keys('resourceVersion', 'continue');
+    const whole = (await api.get(`${configMaps}?limit=3`)).body.metadata;
+    expect(whole).to.deep.equal({ resourceVersion: api.server.resourceVersion });
+    expect(names(await api.get(`${configMaps}?limit=-1`))).to.deep.equal(['a', 'b', 'c']);
   });
 
   it('are returned as metadata or as a table on request', async () => {

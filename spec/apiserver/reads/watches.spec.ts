@@ -162,9 +162,62 @@ describe('watches', () => {
     await api.create('/api/v1/namespaces', { metadata: { name: 'x' } });
     const next = watch.next();
     await api.clock.advance(60_000);
-    const event = await next;
-    expect(event?.type).to.equal('BOOKMARK');
-    expect(event?.object.metadata.resourceVersion).to.equal(api.server.resourceVersion);
+    expect(await next).to.deep.equal({
+      type: 'BOOKMARK',
+      object: {
+        ...{ kind: 'ConfigMap', apiVersion: 'v1' },
+        metadata: { resourceVersion: api.server.resourceVersion },
+      },
+    });
+    const later = watch.next();
+    await api.clock.advance(59_999);
+    await api.create(configMaps, configMap('b'));
+    expect((await later)?.type).to.equal('ADDED');
+    const last = watch.next();
+    await api.clock.advance(1);
+    expect((await last)?.object.metadata).to.deep.equal({
+      resourceVersion: api.server.resourceVersion,
+    });
+  });
+
+  it('end with a bookmark if timeoutSeconds is more than 2', async () => {
+    const api = new Api();
+    const query = '&allowWatchBookmarks=true&resourceVersion=5&timeoutSeconds=3';
+    const watch = await followed(api, query);
+    const names = watch.names(2);
+    await api.clock.advance(3_000);
+    expect(await names).to.deep.equal(['BOOKMARK', 'end']);
+  });
+
+  for (const seconds of ['', '&timeoutSeconds=0']) {
+    it(`end after 30 to 60 minutes with the query ${JSON.stringify(seconds)}`, async () => {
+      const api = new Api();
+      const watch = await followed(api, seconds);
+      const next = watch.next();
+      await api.clock.advance(1_800_000);
+      expect(api.server.openWatches).to.equal(1);
+      await api.clock.advance(1_800_000);
+      expect([await next, api.server.openWatches]).to.deep.equal([undefined, 0]);
+    });
+  }
+
+  it('send many existing objects in several parts of at least 64 KiB', async () => {
+    const api = new Api();
+    const names = Array.from({ length: 5 }, (_, index) => `c${index}`);
+    for (const name of names)
+      await api.create(configMaps, configMap(name, { k: 'x'.repeat(40_000) }));
+    const parts = async (accept: string): Promise<readonly number[]> => {
+      const headers = { accept };
+      const request = { method: 'GET', path: `${configMaps}?watch=1`, headers } as const;
+      const { body } = await api.server.transport().request({ ...request, streaming: true });
+      const sizes: number[] = [];
+      for await (const part of body) if (sizes.push(part.length) === 3) break;
+      return sizes.map((size) => Math.floor(size / 40_000));
+    };
+    expect(await parts('application/json')).to.deep.equal([2, 2, 1]);
+    expect(await parts('application/vnd.kubernetes.protobuf;stream=watch')).to.deep.equal([
+      2, 2, 1,
+    ]);
   });
 
   it('send all bookmarks with a single timer', async () => {
@@ -196,11 +249,19 @@ describe('watches', () => {
     await api.create(configMaps, configMap('a'));
     api.server.compact();
     const watch = await followed(api, `&resourceVersion=${version}`);
-    expect(await watch.next()).to.containSubset({
+    expect(await watch.next()).to.deep.equal({
       type: 'ERROR',
-      object: { code: 410, reason: 'Expired' },
+      object: {
+        ...{ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure' },
+        message: `too old resource version: ${version} (${api.server.resourceVersion})`,
+        ...{ reason: 'Expired', code: 410 },
+      },
     });
     expect(await watch.next()).to.equal(undefined);
+    // The current version needs no change of the log.
+    const current = await followed(api, `&resourceVersion=${api.server.resourceVersion}`);
+    await api.create(configMaps, configMap('b'));
+    expect(await current.names(1)).to.deep.equal(['ADDED b']);
   });
 
   it('drop a client too slow for the log, without buffering for it', async () => {
@@ -224,6 +285,7 @@ describe('watches', () => {
       (error: unknown) => (error as { code: string }).code,
     );
     expect([code, await second]).to.deep.equal(['Aborted', undefined]);
+    expect(await aborted.next()).to.equal(undefined);
     expect([api.clock.pendingTimers, api.server.openWatches]).to.deep.equal([0, 0]);
   });
 

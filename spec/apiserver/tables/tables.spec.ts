@@ -84,6 +84,32 @@ describe('tables', () => {
     });
   });
 
+  it('mark the rows of pods that have ended', async () => {
+    const api = new Api();
+    const spec = { containers: [{ name: 'c', image: 'i' }] };
+    for (const phase of ['Failed', 'Running', 'Succeeded']) {
+      const name = phase.toLowerCase();
+      await api.create(pods, { metadata: { name }, spec });
+      await api.call('PATCH', `${pods}/${name}/status`, { status: { phase } }, merge);
+    }
+    const { rows } = (await api.get(pods, { accept })).body as unknown as {
+      rows: { conditions?: object[] }[];
+    };
+    const ended = { type: 'Completed', status: 'True' };
+    expect(rows.map(({ conditions }) => conditions)).to.deep.equal([
+      [{ ...ended, reason: 'Failed', message: 'The pod failed.' }],
+      undefined,
+      [{ ...ended, reason: 'Succeeded', message: 'The pod has completed successfully.' }],
+    ]);
+  });
+
+  it('without rows have a list of none only for kinds with columns of their own', async () => {
+    const api = new Api();
+    const limits = '/api/v1/namespaces/default/limitranges';
+    const rowsOf = async (path: string) => (await api.get(path, { accept })).body['rows'];
+    expect([await rowsOf(pods), await rowsOf(limits)]).to.deep.equal([[], null]);
+  });
+
   it('contain objects as includeObject requests', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a', { x: 'y' }));
