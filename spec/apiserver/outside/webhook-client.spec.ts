@@ -192,3 +192,31 @@ describe('a caBundle', () => {
     expect([undefined, '', text].map(isBundle)).to.deep.equal([true, true, false]);
   });
 });
+
+describe('the body of a response', () => {
+  it('is closed and released once if it fails, ends or is not read further', async () => {
+    const closed: string[] = [];
+    const body = (name: string, next: () => Promise<IteratorResult<Uint8Array>>) => ({
+      [Symbol.asyncIterator]: () => ({
+        next,
+        return: () => {
+          closed.push(name);
+          return Promise.reject(new Error('cannot close'));
+        },
+      }),
+    });
+    const connections = new Connections({});
+    const read = (name: string, next: () => Promise<IteratorResult<Uint8Array>>) =>
+      connections.start().read(body(name, next));
+    const failing = read('failing', () => Promise.reject(new Error('broken')));
+    expect(await failing.next().catch((error: unknown) => (error as Error).message)).to.equal(
+      'broken',
+    );
+    await read('ended', () => Promise.resolve({ done: true, value: undefined })).next();
+    const stuck = read('stuck', () => new Promise(() => undefined));
+    const next = stuck.next().catch((error: unknown) => (error as Error).message);
+    await stuck.return?.();
+    expect(await next).to.equal('aborted');
+    expect(closed).to.include.members(['failing', 'ended', 'stuck']);
+  });
+});
