@@ -18,6 +18,13 @@ const registration = {
   },
 };
 
+interface Discovery {
+  readonly items: readonly {
+    readonly metadata: { readonly name: string };
+    readonly versions: readonly { readonly resources?: readonly { readonly resource: string }[] }[];
+  }[];
+}
+
 type Handler = (request: TransportRequest) => Promise<TransportResponse>;
 
 const conditionOf = async (api: Api): Promise<readonly string[]> => {
@@ -72,6 +79,24 @@ describe('the check of an extension server', () => {
       await api.server.stop();
     });
   }
+
+  it('updates the resources of the group in the discovery of the server', async () => {
+    const resources = [{ name: 'flunders', kind: 'Flunder', namespaced: true, verbs: ['get'] }];
+    const api = await registered(async () => responseOf(200, JSON.stringify({ resources })));
+    const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+    const discovered = async (): Promise<string[] | undefined> => {
+      const { items } = (await api.get('/apis', { accept })).body as unknown as Discovery;
+      const found = items.find(({ metadata }) => metadata.name === group);
+      return found?.versions[0]?.resources?.map(({ resource }) => resource);
+    };
+    await eventually(async () => expect(await discovered()).to.deep.equal(['flunders']));
+    resources.push({ ...resources[0]!, name: 'fischers', kind: 'Fischer' });
+    await api.clock.advance(30_000);
+    await eventually(async () => {
+      expect(await discovered()).to.deep.equal(['flunders', 'fischers']);
+    });
+    await api.server.stop();
+  });
 
   it('fails after 5 seconds without an answer of a handler', async () => {
     const api = await registered(never);

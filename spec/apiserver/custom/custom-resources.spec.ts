@@ -106,6 +106,22 @@ describe('custom resources', () => {
     expect(later.metadata.generation).to.equal(2);
   });
 
+  it('keep their spec and metadata when their status is applied, and record the status only', async () => {
+    const api = await started();
+    await api.create(widgets, widget('a'));
+    const metadata = { name: 'a', labels: { l: 'v' } };
+    const applied = widget('a', { size: 3 }, { metadata, status: { phase: 'x' } });
+    const path = `${widgets}/a/status?fieldManager=m&force=true`;
+    const { body } = await api.call('PATCH', path, applied, apply);
+    expect(body).to.deep.include({
+      spec: { size: 1, color: 'red', hint: 'none', note: 'none' },
+      status: { phase: 'x' },
+    });
+    expect(body.metadata).to.not.have.property('labels');
+    const own = body.metadata.managedFields?.find(({ manager }) => manager === 'm');
+    expect(own?.fieldsV1).to.deep.equal({ 'f:status': { 'f:phase': {} } });
+  });
+
   it('refuse an invalid status with its field', async () => {
     const api = await started();
     await api.create(widgets, widget('a'));
