@@ -94,12 +94,12 @@ function validateDomain(given: string, errors: FieldErrors): void {
   const labels = name.split('.');
   const few = 'should be a domain with at least two segments separated by dots';
   const checks = [
-    [name, subdomainProblems(name)],
-    [name, labels.length < 2 ? [few] : []],
-    ...labels.map((label) => [label, labelProblems(label)] as const),
-  ] as const;
-  const failed = checks.find(([, problems]) => problems.length > 0);
-  if (failed !== undefined) errors.invalidEach('', ...failed);
+    { text: name, problems: subdomainProblems(name) },
+    { text: name, problems: labels.length < 2 ? [few] : [] },
+    ...labels.map((text) => ({ text, problems: labelProblems(text) })),
+  ];
+  const failed = checks.find(({ problems }) => problems.length > 0);
+  if (failed !== undefined) errors.invalidEach('', failed.text, failed.problems);
 }
 
 /** Reports problems on the whole list, like the real server. */
