@@ -81,7 +81,8 @@ describe('ValidatingAdmissionPolicies', () => {
     expect((await one.call('POST', configMaps, configMap('a'))).body.message).to.equal(
       denied('configmaps "a"', 'kube-public'),
     );
-    const { name: _, ...selecting } = { ...paramRef, selector: { matchLabels: { chosen: 'yes' } } };
+    const selector = { matchLabels: { chosen: 'yes' } };
+    const selecting = { parameterNotFoundAction: 'Allow', selector };
     const many = await withPolicy(spec, { paramRef: selecting, validationActions: ['Warn'] });
     for (const name of ['m', 'n', 'o']) {
       const labels = { chosen: name === 'n' ? 'no' : 'yes' };
