@@ -29,7 +29,7 @@ export function parseRoleFile(text: string, path: string): RoleFile {
   const marker = bare.findIndex((line) => line.trim() === roleMarker);
   const start =
     bare.findLastIndex((line, at) => at < marker && /^rules:(?: +#.*)?$/.test(line)) + 1;
-  if (marker < 0 || start === 0) {
+  if (start === 0) {
     const remedy = `write rules: before the generated rules, and ${roleMarker} after them`;
     throw new OperatorError(
       'InvalidConfig',

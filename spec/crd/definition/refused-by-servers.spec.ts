@@ -125,10 +125,21 @@ describe('defineResource with a definition that API servers refuse', () => {
   });
 
   it('refuses limits such as NaN, which JSON cannot express', () => {
-    const schema = s.object({ spec: s.object({ a: s.integer({ minimum: NaN }) }) });
-    expect(problemsOf({ schema })).to.deep.equal([
-      'versions[0].schema.properties[spec].properties[a].minimum: contains NaN, no number of JSON',
-    ]);
+    const limited = {
+      ...{ minimum: s.integer({ minimum: NaN }), maximum: s.number({ maximum: NaN }) },
+      multipleOf: s.integer({ multipleOf: NaN }),
+      ...{ minLength: s.string({ minLength: NaN }), maxLength: s.string({ maxLength: NaN }) },
+      minItems: s.array(s.string(), { minItems: NaN }),
+      maxItems: s.array(s.string(), { maxItems: NaN }),
+      minProperties: s.map(s.string(), { minProperties: NaN }),
+      maxProperties: s.map(s.string(), { maxProperties: NaN }),
+    };
+    for (const [limit, a] of Object.entries(limited)) {
+      const schema = s.object({ spec: s.object({ a }) });
+      expect(problemsOf({ schema })).to.deep.equal([
+        `versions[0].schema.properties[spec].properties[a].${limit}: contains NaN, no number of JSON`,
+      ]);
+    }
   });
 
   it('refuses limits of integers with which no value is valid', () => {
