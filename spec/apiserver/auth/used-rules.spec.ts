@@ -82,6 +82,16 @@ describe('usedRoles', () => {
     expect(shown({ clusterWide: true })).to.deep.equal([['ClusterRole', 'list', 'create']]);
   });
 
+  it('omits refused requests, unless asked for those that RBAC refused', async () => {
+    await cluster.client({ user: 'operator' }).list(Node);
+    const [listed] = cluster.requests.entries;
+    const refused = { ...listed!, denied: true, code: 403 };
+    expect(usedRoles([refused])).to.deep.equal([]);
+    const [role] = usedRoles([refused, { ...listed!, code: 401 }], { denied: true });
+    expect(role?.rules).to.deep.equal([{ apiGroups: [''], resources: ['nodes'], verbs: ['list'] }]);
+    expect(usedRoles([{ ...listed!, code: 401 }], { denied: true })).to.deep.equal([]);
+  });
+
   it('includes the verb create if an apply created the object', async () => {
     const client = cluster.client({ user: 'operator' });
     await client.apply(configMap, { fieldManager: 'x' });

@@ -1,5 +1,6 @@
 import { emptySwaggerProto, swaggerProtoType } from '../../../lib/apiserver/discovery/openapi.js';
 import { expect } from 'chai';
+import omit from 'lodash/omit.js';
 import { Api } from '../api.js';
 import { crds, installed, widgetCrd } from '../custom/widgets.js';
 
@@ -80,6 +81,23 @@ describe('OpenAPI v2', () => {
     const { body } = await api.get('/openapi/v2');
     const { definitions } = body as unknown as { definitions: Record<string, object> };
     expect(definitions).to.include.keys('io.k8s.api.core.v1.Pod', 'com.example.v1.Widget');
+  });
+
+  it('writes alternatives as a type and references without a default, which Swagger requires', async () => {
+    const { body } = await new Api().get('/openapi/v2');
+    const intOrString = 'io.k8s.apimachinery.pkg.util.intstr.IntOrString';
+    const definitions = body['definitions'] as Readonly<Record<string, object>>;
+    const port = 'io.k8s.api.core.v1.ServicePort';
+    expect(omit(definitions[intOrString], 'description')).to.deep.equal({
+      ...{ type: 'string', format: 'int-or-string' },
+    });
+    const { properties } = definitions[port] as { properties: Record<string, object> };
+    expect(omit(properties['targetPort'], 'description')).to.deep.equal({
+      $ref: `#/definitions/${intOrString}`,
+    });
+    expect(omit(properties['port'], 'description')).to.deep.equal({
+      ...{ type: 'integer', format: 'int32', default: 0 },
+    });
   });
 
   it('has no definitions in protobuf, which kubectl reads for unknown kinds', () => {
