@@ -9,8 +9,9 @@ import { LruMap } from '../../system/index.js';
 export class GoPattern {
   readonly #pattern: RE2JS;
 
-  constructor(pattern: RE2JS) {
-    this.#pattern = pattern;
+  // Takes no RE2JS: its type would be a part of this package's types, and needs TypeScript 5.7.
+  constructor(source: string) {
+    this.#pattern = loadRe2().RE2JS.compile(source);
   }
 
   /** Returns whether a string contains a match. */
@@ -60,11 +61,10 @@ export function goPattern(source: string): GoPattern | PatternSyntaxError {
 }
 
 function compile(source: string): GoPattern | PatternSyntaxError {
-  const { RE2JS, RE2JSSyntaxException } = loadRe2();
   try {
-    return new GoPattern(RE2JS.compile(source));
+    return new GoPattern(source);
   } catch (error) {
-    if (!(error instanceof RE2JSSyntaxException)) throw error;
+    if (!(error instanceof loadRe2().RE2JSSyntaxException)) throw error;
     return new PatternSyntaxError(error.getDescription(), error.getPattern() ?? '');
   }
 }
