@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { recordFiles } from '../../../lib/cli/scaffold/project-record.js';
+import { readRecord, recordFiles } from '../../../lib/cli/scaffold/project-record.js';
 import { parseProject } from '../../../lib/cli/scaffold/project-file.js';
 import { planFiles, writeFiles } from '../../../lib/cli/scaffold/plan-files.js';
 import { packageVersion } from '../../../lib/client/client-options.js';
 import { cli, scratchDirectory } from '../cli.js';
 import type { CliResult } from '../cli.js';
-import { makeProject, textsIn } from './project.js';
+import { createWebhook, makeProject, textsIn } from './project.js';
 
 function upgrade(folder: string, ...more: readonly string[]): Promise<CliResult> {
   return cli(['upgrade-project', '-C', folder, ...more]);
@@ -55,6 +55,23 @@ describe('operator-builder upgrade-project', () => {
     const { code, stderr } = await upgrade(folder, '--force');
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(await textsIn(folder)).to.deep.equal(before);
+  });
+
+  it('finds the record of all files except PROJECT and those that manifests writes', async () => {
+    const folder = file('record');
+    await makeProject(folder, ['Shop', 'v1'], ['Shop', 'v2']);
+    await createWebhook(folder, 'Shop', 'v1', '--validation', '--conversion');
+    const texts = Object.entries(await textsIn(folder));
+    const record = await readRecord(folder);
+    expect(Object.fromEntries([...record].map(([path, { text }]) => [path, text]))).to.deep.equal(
+      Object.fromEntries(texts.filter(([path]) => record.has(path))),
+    );
+    expect(texts.map(([path]) => path).filter((path) => !record.has(path))).to.deep.equal([
+      ...['PROJECT', 'config/crd/bases/shop.example.com_shops.yaml'],
+      'config/default/conversion_in_shop.example.com_shops.yaml',
+      ...['config/rbac/leader_election_role.yaml', 'config/rbac/role.yaml'],
+      'config/webhook/manifests.yaml',
+    ]);
   });
 
   it('merges changes of the templates with those of the user', async () => {
@@ -119,6 +136,26 @@ describe('operator-builder upgrade-project', () => {
     expect(text).to.match(
       /^<<<<<<< yours\n.*my remark.*\n=======\n.*SIGTERM.*\n>>>>>>> templates\n/,
     );
+  });
+
+  it('names git, which merges, if it is missing', async () => {
+    const folder = file('no-git');
+    const remark = 'stops cleanly on SIGTERM';
+    await makeOld(folder, { 'src/main.ts': (text) => text.replace(remark, 'an old remark') });
+    await edit(`${folder}/src/main.ts`, (text) => `${text}// mine\n`);
+    const before = await textsIn(folder);
+    const { PATH } = process.env;
+    process.env['PATH'] = file('no-programs');
+    try {
+      expect(await upgrade(folder, '--force')).to.deep.include({
+        code: 1,
+        stderr:
+          'error: git merge-file failed; install git, whose merge-file merges templates into your files\n',
+      });
+    } finally {
+      process.env['PATH'] = PATH;
+    }
+    expect(await textsIn(folder)).to.deep.equal(before);
   });
 
   it('adds new files and deletes obsolete ones, except for changed ones', async () => {
