@@ -29,7 +29,7 @@ import {
 export async function roleFiles(
   folder: string,
   operator: OperatorDefinition,
-  command: GeneratingCommand = 'manifests',
+  command: GeneratingCommand,
 ): Promise<WantedManifests> {
   const { everywhere, inNamespaces } = await declaredRules(operator);
   const others = new Map(inNamespaces);
@@ -135,7 +135,7 @@ export async function namespaceFiles(
   folder: string,
   name: string,
   rulesOf: ReadonlyMap<string, readonly PolicyRule[]>,
-  command: GeneratingCommand = 'manifests',
+  command: GeneratingCommand,
 ): Promise<WantedManifests> {
   const list = `${namespacesFolder}/kustomization.yaml`;
   if (rulesOf.size === 0) {

@@ -38,7 +38,7 @@ export async function writeManifests(
   const { root, operator } = await loadOperator(resolve(context.cwd, options.project));
   const parts = [
     await crdFiles(root, operator.resources ?? []),
-    await roleFiles(root, operator),
+    await roleFiles(root, operator, 'manifests'),
     await webhookManifestFiles(root, operator, { keep: false }),
   ];
   const wanted = parts.flatMap((part) => part.wanted);

@@ -63,7 +63,7 @@ export async function initProject(
   const { testRunner = 'node' } = options;
   const files = [...(await initFiles(project)), ...(await partFiles(project, parts))];
   const filled: Readonly<Record<string, (text: string) => string>> = {
-    'package.json': (text) => packageText(text, options, specifier),
+    'package.json': (text) => packageText(text, { ...options, testRunner }, specifier),
     [projectFileName]: (text) => withChoices(text, { parts, testRunner }, projectFileName),
     '.vscode/launch.json': (text) => launchText(text, testRunner),
   };
@@ -103,8 +103,11 @@ async function refuseFull(folder: string): Promise<void> {
   throw new OperatorError('InvalidConfig', `${folder} is not empty (${some}); ${remedy}`);
 }
 
-function packageText(text: string, options: InitOptions, specifier: string): string {
-  const { repo, license, owner, testRunner = 'node' } = options;
+function packageText(
+  text: string,
+  { repo, license, owner, testRunner }: InitOptions & { readonly testRunner: TestRunner },
+  specifier: string,
+): string {
   const { name, version, dependencies, ...rest } = JSON.parse(text) as Record<string, unknown>;
   const content = {
     ...{ name, version },

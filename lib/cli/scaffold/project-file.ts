@@ -1,6 +1,6 @@
 import { dirname, join, relative, resolve } from 'node:path';
 import { isMap, isSeq, parseDocument, visit } from 'yaml';
-import type { Document } from 'yaml';
+import type { Document, YAMLMap } from 'yaml';
 import { checkYamlDepth } from '../../object/index.js';
 import { OperatorError } from '../../system/index.js';
 import { UsageError } from '../command-context.js';
@@ -195,19 +195,17 @@ export function wholeGroup(
 /** Adds choices other than the default to a project's file. */
 export function withChoices(
   text: string,
-  { parts = [], testRunner = 'node' }: Pick<Project, 'parts' | 'testRunner'>,
+  { parts, testRunner }: { readonly parts: readonly string[]; readonly testRunner: TestRunner },
   path: string,
 ): string {
   if (parts.length === 0 && testRunner === 'node') return text;
   const document = documentOf(text, path);
-  const { contents } = document;
-  if (!isMap(contents)) return text;
   const choices = [
     ...(parts.length === 0 ? [] : [document.createPair('parts', parts)]),
     ...(testRunner === 'node' ? [] : [document.createPair('testRunner', testRunner)]),
   ];
   // Resources stay last, since the list grows.
-  contents.items.splice(-1, 0, ...choices);
+  document.contents.items.splice(-1, 0, ...choices);
   return document.toString({ lineWidth: 0 });
 }
 
@@ -224,13 +222,14 @@ export function isSameKind(
   return one.group === other.group && one.kind === other.kind;
 }
 
-function documentOf(text: string, path: string): Document {
+function documentOf(text: string, path: string): Document & { readonly contents: YAMLMap } {
   const document = parseDocument(checkYamlDepth(text, path));
   const [problem] = document.errors;
   if (problem !== undefined) fail(path, problem.message.trimEnd());
   // A change of a value that has an alias would change other entries too.
   visit(document, { Alias: () => fail(path, 'it has an alias, write its value instead') });
-  return isMap(document.contents) ? document : fail(path, 'it is empty');
+  const { contents } = document;
+  return isMap(contents) ? Object.assign(document, { contents }) : fail(path, 'it is empty');
 }
 
 function resourceOf(

@@ -41,7 +41,7 @@ export function createWebhook(
 export async function holdTo(folder: string, ...namespaces: readonly string[]): Promise<void> {
   const rule = { apiGroups: [''], resources: ['secrets'], verbs: ['get'] };
   const rules = new Map(namespaces.map((namespace) => [namespace, [rule]]));
-  const { wanted } = await namespaceFiles(folder, 'shops', rules);
+  const { wanted } = await namespaceFiles(folder, 'shops', rules, 'manifests');
   const files = await planFiles(wanted, { folder, force: false });
   await writeFiles(folder, files, new AbortController().signal);
 }
