@@ -1,7 +1,6 @@
 import { access, readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
-import omit from 'lodash/omit.js';
 import {
   systemClock,
   refuseUnknownOptions,
@@ -10,16 +9,13 @@ import {
   UndiciTransport,
 } from '../system/index.js';
 import type { TlsOptions, OptionNames } from '../system/index.js';
+import { clientSettingNames } from './client-options.js';
 import type { ClientSettings } from './client-options.js';
 import { createClient } from './http-client.js';
 import type { ConnectedClient } from './http-client.js';
 import { readKubeConfig } from './kube-config-file.js';
 import type { Environment, KubeConfigSource } from './kube-config-file.js';
-import {
-  clientFromKubeConfig,
-  kubeConfigClientOptionNames,
-  proxyFromEnvironment,
-} from './kube-config.js';
+import { clientFromKubeConfig, proxyFromEnvironment } from './kube-config.js';
 import type { KubeConfigClientOptions } from './kube-config.js';
 import { keepingFormer, tokenFile } from './credentials.js';
 
@@ -82,9 +78,8 @@ export interface InClusterClientOptions extends ClientSettings {
   readonly maxConnections?: number | undefined;
 }
 
-// `defaultClient` also passes the options of a kubeconfig.
 const optionNames: OptionNames<InClusterClientOptions> = {
-  ...{ ...kubeConfigClientOptionNames, directory: true },
+  ...{ ...clientSettingNames, directory: true, env: true, maxConnections: true },
 };
 
 /** The directory where the kubelet mounts the token, the CA and the namespace of a Pod. */
@@ -101,8 +96,9 @@ export async function clientInCluster(
   options: InClusterClientOptions = {},
 ): Promise<ConnectedClient> {
   refuseUnknownOptions<InClusterClientOptions>('clientInCluster', options, optionNames);
-  const { directory = serviceAccountDirectory, env = process.env } = options;
-  const { clock = systemClock, logger = silentLogger, maxConnections } = options;
+  const { directory = serviceAccountDirectory, env = process.env, ...others } = options;
+  const { maxConnections, ...settings } = others;
+  const { clock = systemClock, logger = silentLogger } = settings;
   const tls = keepingFormer(trustedCa(join(directory, 'ca.crt')), logger);
   const credentials = tokenFile(join(directory, 'token'), clock);
   const server = inClusterServer(env);
@@ -111,8 +107,7 @@ export async function clientInCluster(
   // Both are read now, so that errors appear at the start.
   await Promise.all([tls(), credentials.headers()]);
   const defaultNamespace = await namespaceOf(directory, env);
-  const own = ['directory', 'env', 'maxConnections', 'path', 'text', 'context'];
-  return createClient({ ...omit(options, own), transport, credentials, defaultNamespace });
+  return createClient({ ...settings, transport, credentials, defaultNamespace });
 }
 
 /**

@@ -45,10 +45,7 @@ export interface KubeConfigClientOptions extends KubeConfigSource, ClientSetting
   readonly maxConnections?: number | undefined;
 }
 
-/**
- * The option names of {@link clientFromKubeConfig}, which `clientInCluster` also accepts for `defaultClient`.
- */
-export const kubeConfigClientOptionNames: OptionNames<KubeConfigClientOptions> = {
+const optionNames: OptionNames<KubeConfigClientOptions> = {
   ...clientSettingNames,
   ...{ maxConnections: true, path: true, text: true, context: true, env: true },
 };
@@ -69,7 +66,7 @@ const ofTheFile = {
 export async function clientFromKubeConfig(
   options: KubeConfigClientOptions = {},
 ): Promise<ConnectedClient> {
-  refuseUnknownOptions('clientFromKubeConfig', options, kubeConfigClientOptionNames, ofTheFile);
+  refuseUnknownOptions('clientFromKubeConfig', options, optionNames, ofTheFile);
   const context = await readKubeConfig(options);
   const { clock = systemClock, logger = silentLogger, env = process.env } = options;
   const { maxConnections } = options;

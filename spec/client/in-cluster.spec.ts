@@ -37,6 +37,19 @@ describe('clientInCluster', () => {
       expect(client.defaultNamespace).to.equal('shop');
     }));
 
+  it('takes options without a value, as defaultClient passes them, and refuses unknown ones', () =>
+    withFolder(account, async (directory) => {
+      const given = { directory, env: env(), maxConnections: 2, path: undefined };
+      const client = await clientInCluster({ ...given, requestTimeoutMs: 5000 });
+      expect((await client.get(ConfigMap, { namespace: 'shop', name: 'web' })).kind).to.equal(
+        'ConfigMap',
+      );
+      await client.close();
+      const unknown = { ...given, path: 'kubeconfig' };
+      const { message } = await failureOf(clientInCluster(unknown));
+      expect(message).to.match(/^clientInCluster: unknown option "path"; /);
+    }));
+
   it('uses the namespace default when the file of the namespace is missing or empty', async () => {
     const { token, 'ca.crt': ca } = account;
     for (const files of [{}, { namespace: '\n' }]) {
