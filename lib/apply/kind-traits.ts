@@ -91,7 +91,7 @@ const knownKinds: readonly KindTraits[] = [
     ...{ type: Job, stage: 'workload', podTemplate: template },
     immutable: [
       ...['template', 'selector', 'completions', 'completionMode', 'podFailurePolicy'],
-      ...['backoffLimitPerIndex', 'successPolicy', 'managedBy', 'podReplacementPolicy'],
+      ...['backoffLimitPerIndex', 'successPolicy', 'managedBy'],
     ].map((field) => `spec.${field}`),
   },
   {
