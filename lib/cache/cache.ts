@@ -60,8 +60,6 @@ export class Cache {
   readonly #shared = new Map<string, Shared>();
   readonly #changes = new ChangeNotifier();
   readonly #stopping = new Set<Promise<void>>();
-  /** Informers that hold the declared indexes, one per kind. They are never released. */
-  readonly #indexed = new Map<string, Informer>();
   #phase: 'new' | 'running' | 'stopped' = 'new';
 
   /**
@@ -130,7 +128,7 @@ export class Cache {
     name: string,
     indexer: Indexer<T>,
   ): void {
-    const kind = nameOf(type, false);
+    // It is not released, so that the kind stays in the cache.
     const informer = this.informer(type);
     try {
       informer.addIndexer(name, indexer);
@@ -138,8 +136,6 @@ export class Cache {
       informer.release();
       throw error;
     }
-    if (this.#indexed.has(kind)) informer.release();
-    else this.#indexed.set(kind, informer);
   }
 
   /**

@@ -238,6 +238,14 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
+    it('by no other index of the name, whose refusal leaves the kind uncached', async () => {
+      const setup = new Setup({ indexers: { color: byColor } });
+      const other = (): void => setup.cache.index(Thing, 'color', () => []);
+      expect(other).to.throw('another index color').with.property('code', 'InvalidOption');
+      expect(setup.cache.peek(Thing)).to.equal(undefined);
+      await setup.cache.stop();
+    });
+
     it('from the server with the same result when the cache cannot answer', async () => {
       const setup = new Setup({ namespaces: ['ns'], indexers: { color: byColor } });
       setup.server.put('a', { spec: { color: 'red' } }, 'other');
