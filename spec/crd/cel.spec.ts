@@ -73,6 +73,10 @@ describe('CEL', () => {
         '7: unsupported ident kind',
         `9: mismatched input '<EOF>' expecting ${start}`,
       ],
+      'self[} +': [
+        `6: mismatched input '}' expecting ${start.replace("'!', ", "'!', '?', ")}`,
+        `9: mismatched input '<EOF>' expecting ${start}`,
+      ],
       'self.true || !-self': [
         "6: mismatched input 'true' expecting IDENTIFIER",
         "16: no viable alternative at input '-self'",
