@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import merge from 'lodash/merge.js';
 import omit from 'lodash/omit.js';
-import { isMap, parseAllDocuments } from 'yaml';
+import { isMap, parseAllDocuments, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
 import { FieldErrors, defaultFields, prune, validateResource } from '../../crd/internal.js';
 import { deepEqual, isJsonObject, checkYamlDepth } from '../../object/index.js';
@@ -118,8 +118,7 @@ function isAccepted(content: Content, schema: Schema): boolean {
 
 /** Puts content into a sample. Values keep the comments of the sample that they come from. */
 export function withContent(text: string, { content, document: own }: SampleContent): string {
-  const [document] = parseAllDocuments(checkYamlDepth(text, 'sample'));
-  if (document === undefined) return text;
+  const document = parseDocument(checkYamlDepth(text, 'sample'));
   const before = own === undefined ? {} : contentOf(own);
   document.delete('spec');
   for (const [name, value] of Object.entries(content)) {

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { withFieldsOfKind } from '../../../lib/cli/scaffold/sample-content.js';
+import { defineResource, s } from '../../../lib/crd/index.js';
 import { scratchDirectory } from '../cli.js';
 import { linkPackages } from '../project/project-copy.js';
 import { createApi, makeProject, textsIn } from './project.js';
@@ -61,6 +63,46 @@ describe('A controller that is added to a kind later', () => {
     expect(controller).to.include('const { image, replicas } = object.spec;');
     expect(test).to.include("const spec = { image: 'registry.example/app:1', replicas: 2 };");
   });
+});
+
+describe('The test of a controller for an existing kind', () => {
+  const file = scratchDirectory();
+  const test = [
+    "  const spec = { image: 'registry.example/app:1', replicas: 2 };",
+    '  await client.create(Shop.object({ metadata: key, spec }));',
+    '  assert.equal(made.spec?.replicas, 2);',
+    '  assert.equal(made.status?.readyReplicas, 2);',
+  ];
+  const resource = {
+    ...{ group: 'shop', version: 'v1', kind: 'Shop', plural: 'shops', scope: 'Namespaced' },
+  } as const;
+  const size = s.object({ size: s.integer({ minimum: 3 }) });
+  const spread = '  await client.create(Shop.object({ metadata: key, ...content }));';
+
+  for (const [what, schema, lines] of [
+    ["Shop['spec']", s.object({ spec: size }), ['{', '    size: 3,', '  };', test[1]]],
+    [
+      "Pick<Shop, 'spec' | 'color'>",
+      s.object({ spec: size, color: s.string() }),
+      ['{', '    spec: {', '      size: 3,', '    },', "    color: 'sample',", '  };', spread],
+    ],
+    ['Pick<Shop, never>', s.object({}), ['{};', spread]],
+  ] as const) {
+    it(`has an object of the type ${what}, if the kind has these fields`, async () => {
+      const versions = [{ name: 'v1', schema }] as const;
+      const { crd } = defineResource({ group: 'shop.example.com', kind: 'Shop', versions });
+      const own = { path: 'test/shop-controller.test.ts', text: `${test.join('\n')}\n` };
+      const other = { ...own, path: 'test/e2e.test.ts' };
+      const made = await withFieldsOfKind([own, other], file(), { resource, crd });
+      const name = what.startsWith('Pick') ? 'content' : 'spec';
+      const [first, ...others] = lines;
+      const status = '  assert.equal(made.status?.readyReplicas ?? 0, made.spec?.replicas);';
+      expect(made.map(({ text }) => text.trimEnd().split('\n'))).to.deep.equal([
+        [`  const ${name}: ${what} = ${first}`, ...others, status],
+        test,
+      ]);
+    });
+  }
 });
 
 describe('A further version of a kind', () => {
