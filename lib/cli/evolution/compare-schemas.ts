@@ -116,7 +116,6 @@ function boundChanges(before: Schema, after: Schema): readonly Change[] {
   const { multipleOf } = after;
   const keeps = before.multipleOf !== undefined && before.multipleOf % (multipleOf ?? 1) === 0;
   if (multipleOf !== undefined && !keeps) tighten('multipleOf');
-  if (after.uniqueItems === true && before.uniqueItems !== true) tighten('uniqueItems');
   return changes;
 }
 
