@@ -50,7 +50,7 @@ describe('The values of a user', () => {
     });
   }
 
-  it('name the file of values that are no map, or no YAML', () => {
+  it('name the file if it is not a map, or not YAML', () => {
     expect(() => merged('[a]')).to.throw(
       "values.yaml: a can't be set, because the file is not a map; correct it, or overwrite it with --force",
     );

@@ -73,9 +73,8 @@ describe('The test of a controller for an existing kind', () => {
     '  assert.equal(made.spec?.replicas, 2);',
     '  assert.equal(made.status?.readyReplicas, 2);',
   ];
-  const resource = {
-    ...{ group: 'shop', version: 'v1', kind: 'Shop', plural: 'shops', scope: 'Namespaced' },
-  } as const;
+  const named = { group: 'shop', version: 'v1', kind: 'Shop', plural: 'shops' };
+  const resource = { ...named, scope: 'Namespaced' } as const;
   const size = s.object({ size: s.integer({ minimum: 3 }) });
   const spread = '  await client.create(Shop.object({ metadata: key, ...content }));';
 

@@ -53,7 +53,7 @@ const pods = ['a', 'b'].map((name) => ({ kind: 'Pod', name, owner: 'ReplicaSet w
 const running = [web, replicas, ...pods];
 
 describe('The comparison of two states of a cluster', () => {
-  it('finds a lost workload with its pods, which are no loss of their own', () => {
+  it('finds a lost workload with its pods, and does not list these', () => {
     expect(compared(running)).to.deep.equal({
       findings: [
         {
@@ -223,10 +223,10 @@ describe('The report of an upgrade', () => {
     const rest = { causes: [], users: [], remedy: undefined };
     const text = 'a'.repeat(199);
     const changes = [
-      { path: 'hidden' },
+      { path: 'hidden', from: undefined, to: undefined },
       { path: 'short', from: 'a'.repeat(198), to: 1 },
-      { path: 'long', from: text },
-      { path: 'new', to: text },
+      { path: 'long', from: text, to: undefined },
+      { path: 'new', from: undefined, to: text },
     ];
     const found = { ref, ...rest, message: 'm', changes: [] };
     const findings = [
