@@ -85,7 +85,7 @@ describe('usedRoles', () => {
   it('omits refused requests, unless asked for those that RBAC refused', async () => {
     await cluster.client({ user: 'operator' }).list(Node);
     const [listed] = cluster.requests.entries;
-    const refused = { ...listed!, denied: true, code: 403 };
+    const refused = { ...listed!, denied: true as const, code: 403 };
     expect(usedRoles([refused])).to.deep.equal([]);
     const [role] = usedRoles([refused, { ...listed!, code: 401 }], { denied: true });
     expect(role?.rules).to.deep.equal([{ apiGroups: [''], resources: ['nodes'], verbs: ['list'] }]);
