@@ -52,8 +52,8 @@ type Result = readonly [Condition, Discovered?];
 
 /**
  * Keeps the condition Available of APIServices, as the real server's controllers do. If no extension server needs to be
- * asked, the condition changes within the commit that causes the change. An extension server is asked after each change
- * of its APIService or its host, then every 30 seconds, and after a failure with back-off.
+ * asked, the condition changes within the commit that causes the change. An extension server is asked when its
+ * APIService or its host changes, and every 30 seconds. After a failure it is asked again with back-off.
  */
 export class Availability {
   readonly #core: ServerCore;

@@ -16,8 +16,8 @@ export interface Trust {
 }
 
 /**
- * How long a connection may be idle. Servers close idle connections, Node.js after 5 s, and a request that is sent at
- * that moment fails. So the agent closes them earlier.
+ * How long a connection may be idle, in milliseconds. Servers close idle connections (Node.js after 5 s), and a request
+ * that is sent at the same moment fails. So this client closes idle connections earlier.
  */
 const idleMs = 4_000;
 

@@ -5,8 +5,8 @@ import type { Schema } from '../../object/index.js';
 let typesByField: ReadonlyMap<string, readonly ReadonlySet<string>[]> | undefined;
 
 /**
- * Whether a schema is a copy of a built-in type, such as a PodSpec, possibly of another Kubernetes version. The author
- * of the definition did not choose its fields.
+ * Whether a schema is a copy of a built-in type, such as a PodSpec, possibly of another Kubernetes version. Kubernetes
+ * chose the fields of such a schema, not the author of the definition.
  */
 export function isBuiltInType({ properties }: Schema): boolean {
   const fields = Object.keys(properties ?? {});

@@ -222,14 +222,19 @@ export function isSameKind(
   return one.group === other.group && one.kind === other.kind;
 }
 
-function documentOf(text: string, path: string): Document & { readonly contents: YAMLMap } {
+type MapDocument = Document & { readonly contents: YAMLMap };
+
+function documentOf(text: string, path: string): MapDocument {
   const document = parseDocument(checkYamlDepth(text, path));
   const [problem] = document.errors;
   if (problem !== undefined) fail(path, problem.message.trimEnd());
   // A change of a value that has an alias would change other entries too.
   visit(document, { Alias: () => fail(path, 'it has an alias, write its value instead') });
-  const { contents } = document;
-  return isMap(contents) ? Object.assign(document, { contents }) : fail(path, 'it is empty');
+  return holdsMap(document) ? document : fail(path, 'it is empty');
+}
+
+function holdsMap(document: Document): document is MapDocument {
+  return isMap(document.contents);
 }
 
 function resourceOf(

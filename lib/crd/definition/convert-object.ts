@@ -172,9 +172,9 @@ export interface Convertible {
   /**
    * Converts an object to another version through the hub. Returns a new object with the same `metadata`, except labels
    * and annotations, which converters may change. Annotations with the prefix `kept-fields.operator-builder.io` keep
-   * the fields that do not survive the way back. The way back sets these fields again, unless the converted object has
-   * been changed there, or the schema refuses the value. Fields of the status are not kept, nor fields beyond 200 KiB
-   * of annotations.
+   * the fields that a conversion back would lose. The conversion back sets these fields again, unless the converted
+   * object has been changed there, or the schema refuses the value. Fields of the status are not kept. All annotations
+   * of an object together have at most 200 KiB: fields beyond this limit are not kept either.
    * @param desiredApiVersion - group and version, for example `example.com/v1`
    * @throws OperatorError `InvalidObject`: the object has another kind or an unknown version, or a converter
    * threw (`cause`) or changed forbidden metadata

@@ -40,8 +40,8 @@ interface Converted {
 
 /**
  * Converts an object so that no field is lost when a client writes the converted object. Annotations keep the fields
- * that do not survive the way back. The way back sets each of these fields again, unless a client has changed the
- * converted object there. A list without a key for its items is kept as a whole, since its items may have moved.
+ * that a conversion back would lose. The conversion back sets each of these fields again, unless a client has changed
+ * the converted object there. A list without a key for its items is kept as a whole, since its items may have moved.
  */
 export function convertKeeping(object: UnstructuredObject, step: KeepingStep): UnstructuredObject {
   const { from, to } = step;
