@@ -126,7 +126,7 @@ function recorded(files: readonly string[], jobs: number): RecordedSpec[] {
 }
 
 /** Returns the spec files that need no real control plane: those of `npm test`, and those that start programs. */
-function specFiles(): string[] {
+export function specFiles(): string[] {
   return filesIn('spec')
     .map((file) => `spec/${file}`)
     .filter((file) => file.endsWith('.spec.ts') && !/^spec\/(?:cluster|browser)\//.test(file));

@@ -1,16 +1,16 @@
 /**
  * Measures how many mutants of lib/ the specs notice:
- * `npm run mutate -- --seed 1 --count 200 [--folder lib/x] [--jobs N] [--json FILE]`.
+ * `npm run mutate -- --seed 1 --count 200 [--folder lib/x] [--specs spec/x] [--jobs N] [--json FILE]`.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
-import { blockOf, blocksOf, measuredCoverage, writeCopy } from './coverage.js';
+import { blockOf, blocksOf, measuredCoverage, specFiles, writeCopy } from './coverage.js';
 import type { Coverage, RecordedSpec } from './coverage.js';
 import { drawn, mutantsOf, withSwitches } from './mutants.js';
 import type { Mutant } from './mutants.js';
-import { outcomeOf } from './run-mutant.js';
+import { outcomeOf, passes } from './run-mutant.js';
 import type { Outcome } from './run-mutant.js';
 
 interface Result {
@@ -42,11 +42,15 @@ const equivalent = sample.filter((mutant) => reasonOf(mutant) !== undefined);
 const tried = sample.filter((mutant) => reasonOf(mutant) === undefined);
 
 mkdirSync('.cache/mutate', { recursive: true });
-const coverage = measuredCoverage(sources, options.jobs);
+const named = specsIn(options.specs);
+const coverage = named ?? measuredCoverage(sources, options.jobs);
 for (const { file, passed } of coverage.values()) {
   if (!passed) console.log(`${file}: fails without a mutant, so it is left out`);
 }
 writeCopy(sources, (file, text) => withSwitches(text, numbered(file)));
+if (named !== undefined && !(await passes([...named.values()]))) {
+  throw new Error(`--specs: the spec files of ${options.specs ?? ''} fail without a mutant`);
+}
 const results = await resultsOf(tried);
 report(results);
 
@@ -57,6 +61,7 @@ function optionsOf(args: string[]) {
       seed: { type: 'string', default: '1' },
       count: { type: 'string', default: '200' },
       folder: { type: 'string', default: 'lib/' },
+      specs: { type: 'string' },
       jobs: { type: 'string', default: '2' },
       json: { type: 'string' },
     },
@@ -66,9 +71,25 @@ function optionsOf(args: string[]) {
     if (Number.isInteger(value) && value > 0) return value;
     throw new Error(`--${name}: want a positive whole number, got ${values[name]}`);
   };
-  const { folder, json } = values;
+  const { folder, json, specs } = values;
   if (!existsSync(folder)) throw new Error(`--folder: ${folder} does not exist`);
-  return { folder, json, seed: number('seed'), count: number('count'), jobs: number('jobs') };
+  return {
+    folder,
+    json,
+    specs,
+    seed: number('seed'),
+    count: number('count'),
+    jobs: number('jobs'),
+  };
+}
+
+/** Returns the spec files of a folder, or undefined without one. Each runs for every mutant. */
+function specsIn(folder: string | undefined): Coverage | undefined {
+  if (folder === undefined) return undefined;
+  const files = specFiles().filter((file) => file.startsWith(folder));
+  if (files.length === 0) throw new Error(`--specs: ${folder} has no spec file`);
+  const spec = { passed: true, milliseconds: 0, blocks: {}, loaded: {} };
+  return new Map(files.map((file) => [file, { ...spec, file }]));
 }
 
 function readSources(): Map<string, string> {
@@ -99,7 +120,7 @@ async function resultsOf(mutants: readonly Mutant[]): Promise<Result[]> {
   const work = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const [number, mutant] = next;
-      const specs = coveringSpecs(mutant, coverage);
+      const specs = named === undefined ? coveringSpecs(mutant, coverage) : [...named.values()];
       const outcome = await outcomeOf(number, mutant, specs);
       done.push({ mutant, outcome, covering: specs.length });
       const { file, line, kind, change } = mutant;

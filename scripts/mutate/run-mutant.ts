@@ -35,6 +35,11 @@ export async function outcomeOf(
   return 'survived';
 }
 
+/** Returns whether the specs pass without a mutant. */
+export async function passes(specs: readonly RecordedSpec[]): Promise<boolean> {
+  return (await runSpecs(undefined, specs)) === 'survived';
+}
+
 function* batchesOf(specs: readonly RecordedSpec[], file: string): Generator<RecordedSpec[]> {
   const ranked = [...specs].sort((a, b) => distance(a, file) - distance(b, file));
   let budget = longestMs;
@@ -62,7 +67,7 @@ function distance({ file, blocks }: RecordedSpec, source: string): number {
   return -shared - own / Math.max(all, 1);
 }
 
-function runSpecs(number: number, specs: readonly RecordedSpec[]): Promise<Outcome> {
+function runSpecs(number: number | undefined, specs: readonly RecordedSpec[]): Promise<Outcome> {
   const files = specs.map(({ file }) => file);
   const usualMs = specs.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
   const child = spawn(
@@ -71,7 +76,7 @@ function runSpecs(number: number, specs: readonly RecordedSpec[]): Promise<Outco
     // A group of its own, so that processes which specs start end with it.
     {
       cwd: copy,
-      env: { ...specEnvironment, [switchName]: String(number) },
+      env: { ...specEnvironment, ...(number !== undefined && { [switchName]: String(number) }) },
       stdio: 'ignore',
       detached: true,
     },
