@@ -77,7 +77,13 @@ export function mergedValues({ text, file, defaults, before, schema }: ValuesMer
   const own = parseDocument(checkYamlDepth(text, file));
   const [problem] = own.errors;
   if (problem !== undefined) throw contentError(file, problem.message.trimEnd(), problem);
-  if (own.contents === null) return { text: defaults.toString({ lineWidth: 0 }), more: [] };
+  if (own.contents === null) {
+    const filled = defaults.clone();
+    const { commentBefore: mine } = own;
+    const head = defaults.commentBefore ?? '';
+    if (mine) filled.commentBefore = mine.includes(head) ? mine : `${mine}\n\n${head}`;
+    return { text: filled.toString({ lineWidth: 0 }), more: [] };
+  }
   for (const path of obsoletePaths(before, schema)) {
     if (isUntouched(own, path, before)) own.deleteIn(path);
   }

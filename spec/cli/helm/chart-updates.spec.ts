@@ -28,7 +28,7 @@ describe('The values of a user', () => {
     ),
   });
   const merged = (text: string) => {
-    const defaults = parseDocument('# first\na: 1\nb: 2\n');
+    const defaults = parseDocument('# head\n\na: 1\nb: 2\n');
     const before = schema({ a: 0, gone: 3 });
     return mergedValues({
       ...{ text, file: 'values.yaml', defaults, before },
@@ -37,7 +37,17 @@ describe('The values of a user', () => {
   };
 
   for (const [what, text, wanted] of [
-    ['are the defaults in an empty file', '', { text: '# first\na: 1\nb: 2\n', more: [] }],
+    ['are the defaults in an empty file', '', { text: '# head\n\na: 1\nb: 2\n', more: [] }],
+    [
+      'are the defaults below the comments in a file with comments only',
+      '# mine\n\n# a: 5\n',
+      { text: '# mine\n\n# a: 5\n\n# head\n\na: 1\nb: 2\n', more: [] },
+    ],
+    [
+      'are the defaults below the comments in a file that begins with the comment of the chart',
+      '# head\n\n# a: 5\n',
+      { text: '# head\n\n# a: 5\n\na: 1\nb: 2\n', more: [] },
+    ],
     ['follow the defaults where unchanged', 'a: 0\ngone: 3\n', { text: 'a: 1\nb: 2\n', more: [] }],
     [
       'stay where changed, also without a default',
