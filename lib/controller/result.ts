@@ -2,7 +2,12 @@ import { isReconcileFailed, requeueAfterOf } from '../apply/index.js';
 import { isStaleWrite } from '../client/index.js';
 import { isApiError, isNamespaceTerminating } from '../object/index.js';
 import type { ErrorCode, OperatorErrorOptions } from '../system/index.js';
-import { errorMessage, isOperatorError, OperatorError } from '../system/index.js';
+import {
+  errorMessage,
+  isOperatorError,
+  OperatorError,
+  refuseUnknownOptions,
+} from '../system/index.js';
 
 /**
  * The next step after a successful reconcile. A reconciler that throws is retried with back-off, unless the
@@ -202,7 +207,7 @@ export interface TerminalErrorOptions extends OperatorErrorOptions {
 export class TerminalError extends OperatorError {
   readonly reason: string | undefined;
 
-  /** @throws OperatorError `InvalidOption`: the reason is invalid for a condition. */
+  /** @throws OperatorError `InvalidOption`: an option is unknown, or the reason is invalid for a condition. */
   constructor(message: string, options: TerminalErrorOptions = {}) {
     const given: unknown = options;
     if (typeof given !== 'object' || given === null) {
@@ -211,6 +216,8 @@ export class TerminalError extends OperatorError {
       throw new OperatorError('InvalidOption', problem);
     }
     const { reason, ...others } = options;
+    const names = { reason: true, cause: true } as const;
+    refuseUnknownOptions<TerminalErrorOptions>('TerminalError', options, names, { retryAfterMs });
     super('Terminal', message, others);
     // The API server's pattern for the reasons of conditions.
     if (reason !== undefined && !/^[A-Za-z]([\w,:]{0,1022}\w)?$/.test(reason)) {
@@ -219,7 +226,17 @@ export class TerminalError extends OperatorError {
     }
     this.reason = reason;
   }
+
+  /**
+   * Refuses the delay that other errors may ask for.
+   * @throws OperatorError `InvalidOption`
+   */
+  set retryAfterMs(_: never) {
+    throw new OperatorError('InvalidOption', `TerminalError: retryAfterMs: ${retryAfterMs}`);
+  }
 }
+
+const retryAfterMs = 'a terminal error is not retried; throw an Error with retryAfterMs instead';
 
 /**
  * `InvalidOption`: a reconciler's return value is not a result, or its delay is invalid. Unlike other invalid

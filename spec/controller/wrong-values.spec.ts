@@ -15,6 +15,10 @@ describe('A call with a value of a wrong type, as plain JavaScript allows', () =
     'requeueAfter: message: want a string, got a number': () => requeueAfter(5, 5 as never),
     'want options such as { reason: \'InvalidSpec\' }, got "Reason"': () =>
       new TerminalError('x', 'Reason' as never),
+    'TerminalError: unknown option "retryAfterMs"; a terminal error is not retried; throw an Error with retryAfterMs instead':
+      () => new TerminalError('x', { retryAfterMs: 5 } as never),
+    'TerminalError: retryAfterMs: a terminal error is not retried; throw an Error with retryAfterMs instead':
+      () => Object.assign(new TerminalError('x'), { retryAfterMs: 5 }),
     'timerSource t: unknown option "every"; did you mean "everyMs"?': () =>
       timerSource({ name: 't', every: 1, everyMs: 1, requests: () => [] } as never),
     'callbackSource c: unknown option "mappr"; did you mean "mapper"?': () =>
