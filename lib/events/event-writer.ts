@@ -6,11 +6,12 @@ import {
   isForbidden,
   isNamespaceTerminating,
   isNotFound,
+  isTransient,
   describeObject,
   Event,
   formatMicroTime,
 } from '../object/index.js';
-import { delayAfter, spread, waited, LruMap, Turns, isOperatorError } from '../system/index.js';
+import { delayAfter, spread, waited, LruMap, Turns } from '../system/index.js';
 import type { Clock, LogFields, Logger, Counter, Metrics, Random } from '../system/index.js';
 import { isUnwritten } from './event-books.js';
 import type { SeriesEntry } from './event-books.js';
@@ -336,11 +337,6 @@ async function write(
   const { namespace, name = '' } = event.metadata;
   const patch = { type: 'merge', body: { series } } as const;
   await client.patch(Event, { namespace, name }, patch, { signal });
-}
-
-function isTransient(error: unknown): boolean {
-  if (isApiError(error)) return error.status === 429 || error.status >= 500;
-  return isOperatorError(error, 'ConnectionFailed') || isOperatorError(error, 'Timeout');
 }
 
 function delayMs(error: unknown, tries: number, options: EventWriterOptions): number {

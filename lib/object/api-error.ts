@@ -184,6 +184,12 @@ export const isUnauthorized = (error: unknown): boolean => hasReason(error, 'Una
 export const isTooManyRequests = (error: unknown): boolean =>
   hasReason(error, 'TooManyRequests', 429);
 
+/** Whether `error` is about the server or the connection to it, not about the request: it may succeed later. */
+export function isTransient(error: unknown): boolean {
+  if (isApiError(error)) return error.status === 429 || error.status >= 500;
+  return isOperatorError(error, 'ConnectionFailed') || isOperatorError(error, 'Timeout');
+}
+
 /** Whether `error` is a 403 with the cause `NamespaceTerminating`: the namespace is being deleted. */
 export const isNamespaceTerminating = (error: unknown): boolean =>
   isForbidden(error) &&

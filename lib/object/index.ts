@@ -21,6 +21,7 @@ export {
   isNamespaceTerminating,
   isNotFound,
   isTooManyRequests,
+  isTransient,
   isUnauthorized,
 } from './api-error.js';
 export type { Status, StatusCause, StatusDetails } from './api-error.js';

@@ -324,6 +324,29 @@ describe('The status of a failed reconcile', () => {
     expect(fault.struck).to.equal(1);
   });
 
+  it('is sent once per attempt, with the fields of the handler, if the server is unavailable', async () => {
+    const ended: ReconciledEvent[] = [];
+    stage.operator.for(Tenant).reconciles(({ status }) => {
+      status.set({ endpoint: 'here' });
+      throw new Error('no storage');
+    });
+    stage.start({
+      onEvent: (event) => {
+        if (event.type === 'reconciled') ended.push(event);
+      },
+    });
+    const fault = refuseStatus();
+    await stage.create('acme');
+    await target.eventually(async () => expect(ended).to.have.length(1));
+    expect(fault.struck).to.equal(1);
+    fault.remove();
+    await eventually(async () => {
+      const { message } = await stage.condition('acme', 'Ready', 'False');
+      expect(message).to.equal('no storage');
+    });
+    expect((await stage.get('acme')).status?.endpoint).to.equal('here');
+  });
+
   it('is written by the next reconcile if the handler timed out, until one succeeds', async () => {
     let [runs, isSlow] = [0, true];
     stage.operator
