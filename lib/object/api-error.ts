@@ -184,9 +184,12 @@ export const isUnauthorized = (error: unknown): boolean => hasReason(error, 'Una
 export const isTooManyRequests = (error: unknown): boolean =>
   hasReason(error, 'TooManyRequests', 429);
 
-/** Whether `error` is about the server or the connection to it, not about the request: it may succeed later. */
+/**
+ * Whether `error` is about the server or the connection to it, not about the request, which may succeed later. An error
+ * with the status of a success is one: the answer was malformed.
+ */
 export function isTransient(error: unknown): boolean {
-  if (isApiError(error)) return error.status === 429 || error.status >= 500;
+  if (isApiError(error)) return error.status < 400 || error.status === 429 || error.status >= 500;
   return isOperatorError(error, 'ConnectionFailed') || isOperatorError(error, 'Timeout');
 }
 
