@@ -65,6 +65,8 @@ export class LeaderElector implements Leadership {
   readonly #options: ResolvedLeaderElectorOptions;
   readonly #store: LeaseStore;
   readonly #metrics: LeaderElectionMetrics;
+  /** The Lease of an earlier term may still be this process's own: the server was away, and no other took it. */
+  readonly #marks: string[] = [];
   #observer: LeaseObserver;
   #reported = '';
   #term: LeaseFence | undefined;
@@ -116,7 +118,7 @@ export class LeaderElector implements Leadership {
     this.#running = true;
     const { clock, leaseDurationMs } = this.#options;
     this.#observer = new LeaseObserver(clock, leaseDurationMs);
-    const claim = new LeaseClaim(this.#options, this.#store, this.#observer);
+    const claim = new LeaseClaim(this.#options, this.#store, this.#observer, this.#marks);
     try {
       const acquired = await this.#acquire(claim, callbacks, signal);
       if (acquired !== undefined) await this.#lead({ claim, callbacks, acquired }, signal);

@@ -16,7 +16,9 @@ type ClaimOutcome =
   /** Another process has just changed the Lease; its holder has not been read yet. */
   | { readonly type: 'beaten' };
 
-/** Maximum number of remembered time stamps of writes. */
+/** Time stamps of the last writes of a process, the oldest first. */
+type Marks = string[];
+
 const maxMarks = 64;
 
 /**
@@ -28,14 +30,21 @@ export class LeaseClaim {
   readonly #options: ResolvedLeaderElectorOptions;
   readonly #store: LeaseStore;
   readonly #observer: LeaseObserver;
-  readonly #marks: string[] = [];
+  readonly #marks: Marks;
   #lease: Lease | undefined;
   #isUnsettled = false;
 
-  constructor(options: ResolvedLeaderElectorOptions, store: LeaseStore, observer: LeaseObserver) {
+  /** @param marks - those of earlier claims of this process, which it also recognizes; changed by this one */
+  constructor(
+    options: ResolvedLeaderElectorOptions,
+    store: LeaseStore,
+    observer: LeaseObserver,
+    marks: Marks,
+  ) {
     this.#options = options;
     this.#store = store;
     this.#observer = observer;
+    this.#marks = marks;
   }
 
   /** The Lease as last read or written. */

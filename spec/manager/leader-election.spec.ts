@@ -320,6 +320,36 @@ describe('LeaderElector', () => {
       expect(() => term?.check('a write')).to.throw(/not sent/);
     });
 
+    it('leads again at once after an outage of the server, if no other process has taken the Lease', async () => {
+      const lines: LogLine[] = [];
+      const a = election.candidate('a', { logger: rememberingLogger(lines) });
+      await election.clock.advance(1_000);
+      const outage = election.fail('a', 503);
+      await election.clock.advance(12_000);
+      expect(isLost(await a.ended)).to.be.true;
+      void a.elector.run();
+      await election.clock.advance(3_000);
+      outage.remove();
+      await election.clock.advance(2_000 * 2.2);
+      expect(a.elector.isLeader).to.be.true;
+      expect(lines.map(({ message }) => message).join()).not.to.contain('another process');
+    });
+
+    it('waits after an outage of the server for another process that has taken the Lease', async () => {
+      const a = election.candidate('a');
+      await election.clock.advance(1_000);
+      const outage = election.fail('a', 503);
+      await election.clock.advance(12_000);
+      expect(isLost(await a.ended)).to.be.true;
+      const b = election.candidate('b');
+      await election.clock.advance(16_000);
+      expect(b.elector.isLeader).to.be.true;
+      outage.remove();
+      void a.elector.run();
+      await election.clock.advance(60_000);
+      expect([a.elector.isLeader, a.elector.leader]).to.deep.equal([false, 'b']);
+    });
+
     it('cannot run twice at the same time', async () => {
       const a = election.candidate('a');
       const second = await a.elector.run().catch((error: unknown) => error);
