@@ -307,5 +307,5 @@ function tiesTo(
 /** Returns the number of the index over `sides`; creates a missing one. */
 function indexOf(sides: readonly number[], indexes: number[][]): number {
   const known = indexes.findIndex((index) => index.join() === sides.join());
-  return known >= 0 ? known : indexes.push([...sides]) - 1;
+  return known === -1 ? indexes.push([...sides]) - 1 : known;
 }

@@ -101,14 +101,17 @@ function failed(failures: Iterable<StageFailure>): string[] {
 describe('an incremental pipeline', () => {
   it('equals a whole evaluation for groups with many members', () => {
     const change = fc.record({ n: fc.nat(300), v: fc.nat(20), isThere: fc.boolean() });
-    const plan = planOf([{ '@gather': ['$.k', '$.v'] }], ['A']);
+    const plans = ['$.v', '$.in.v'].map((path) => planOf([{ '@gather': ['$.k', path] }], ['A']));
+    const changes = fc.array(fc.array(change, { maxLength: 60 }), { maxLength: 8 });
     fc.assert(
-      fc.property(fc.array(fc.array(change, { maxLength: 60 }), { maxLength: 8 }), (batches) => {
+      fc.property(fc.constantFrom(...plans), changes, (plan, batches) => {
         const pipeline = new SummedPipeline(plan);
         const there = new Map<number, Document>();
         const put = (n: number, v: number | undefined): Delta[] => {
           const before = there.get(n);
-          const after = v === undefined ? undefined : { k: n % 2, n, v: v % 5 === 0 ? { v } : v };
+          const value = v === undefined || v % 5 !== 0 ? v : { v };
+          const after =
+            value === undefined ? undefined : { k: n % 2, n, v: value, in: { v: value } };
           if (after === undefined) there.delete(n);
           else there.set(n, after);
           return [

@@ -88,6 +88,27 @@ describe('Pipeline', () => {
     expect(pipeline.snapshot()).to.deep.equal([]);
   });
 
+  it('computes the time anew for a document that was removed and came again', async () => {
+    const clock = new VirtualClock();
+    const stages = [{ '@project': { metadata: '$.metadata', at: '@now' } }];
+    const pipeline = pipelineOf(stages, ['Pod'], { clock });
+    pipeline.push('Pod', added(object('ns/a')));
+    pipeline.push('Pod', removed(object('ns/a')));
+    await clock.advance(3_600_000);
+    const [again] = pipeline.push('Pod', added(object('ns/a')));
+    expect(again?.document['at']).to.equal('2026-01-01T01:00:00Z');
+  });
+
+  it('names the objects of a failed document, except those without a name', () => {
+    const pipeline = pipelineOf([{ '@unwind': '$.list' }]);
+    const nameless = { b: { metadata: { name: '' } }, c: { metadata: { name: 7 } }, list: 'text' };
+    const named = { a: object('ns/x'), ...nameless, d: { metadata: { name: 'y' } } };
+    pipeline.push('Pod', added(named, nameless));
+    expect([...pipeline.failures()].map(({ subject }) => subject)).to.deep.equal([
+      ...['a ns/x, d y', 'a document without a name'],
+    ]);
+  });
+
   it('removes a joined result although its condition on the time no longer holds', async () => {
     const clock = new VirtualClock();
     const condition = [{ '@eq': ['$.A.k', '$.B.k'] }, { '@gt': ['$.A.until', '@now'] }];

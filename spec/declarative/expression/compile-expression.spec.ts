@@ -65,6 +65,9 @@ describe('compileExpression', () => {
     ['@neq', '@ne'],
     ['@', undefined],
     ['@if', '@cond'],
+    ['@default', '@definedOr'],
+    ['@coalesce', '@definedOr'],
+    ['@nil', '@isnil'],
     ['@constructor', undefined],
   ]) {
     it(`refuses the unknown operator ${wrong ?? ''}${meant === undefined ? '' : ` and suggests ${meant}`}`, () => {

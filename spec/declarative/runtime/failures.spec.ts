@@ -349,6 +349,28 @@ describe('failures of declarative controllers', () => {
       await scene.eventually(() => expect(scene.ready(controller)).to.equal('True Ready'));
     });
 
+    it('says that drift is not reverted while its target cannot be watched', async () => {
+      scene = await ControllerScene.start();
+      const seen: string[] = [];
+      const controller: DeclarativeController = scene.controller(wanted, {
+        onStatus: () => seen.push(controller.status().conditions[0]?.message ?? ''),
+      });
+      await controller.start();
+      await scene.base.run(scene.manager);
+      await scene.during(controller.whenSynced());
+      const { faults, server } = scene.base.cluster;
+      const refused = faults.add({
+        match: { resource: 'configmaps', user: 'operator' },
+        effect: { type: 'status', code: 403, reason: 'Forbidden', message: 'no' },
+      });
+      server.dropWatches();
+      const told = (): string | undefined => seen.at(-1);
+      await scene.eventually(() => expect(told()).to.contain('drift is not reverted: '), 30_000);
+      refused.remove();
+      await scene.eventually(() => expect(told()).not.to.contain('drift'), 30_000);
+      expect(scene.ready(controller)).to.equal('True Ready');
+    });
+
     it('names a source by its index in the specification, next to a Periodic source', () => {
       const sources = [
         { apiGroup: 'source.dcontroller.io', kind: 'Periodic' },

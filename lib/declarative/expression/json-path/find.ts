@@ -142,14 +142,13 @@ export function slicedIndexes(
   length: number,
 ): number[] {
   const indexes: number[] = [];
-  if (step === 0) return indexes;
   const place = (index: number): number => (index < 0 ? length + index : index);
   const within = (index: number, from: number, to: number): number =>
     Math.min(Math.max(index, from), to);
   if (step > 0) {
     const upper = within(place(end ?? length), 0, length);
     for (let at = within(place(start ?? 0), 0, length); at < upper; at += step) indexes.push(at);
-  } else {
+  } else if (step < 0) {
     const lower = end === undefined ? -1 : within(place(end), -1, length - 1);
     const first = start === undefined ? length - 1 : within(place(start), -1, length - 1);
     for (let at = first; at > lower; at += step) indexes.push(at);
