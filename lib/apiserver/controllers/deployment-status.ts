@@ -97,7 +97,7 @@ function progressConditions(
     return withoutCondition(conditions, 'Progressing');
   }
   const progressing = findCondition(conditions, 'Progressing');
-  const { replicas = 0, updatedReplicas = 0 } = status;
+  const { replicas, updatedReplicas } = status;
   const done = replicas === updatedReplicas && progressing?.reason === 'NewReplicaSetAvailable';
   if (done) return conditions;
   const subject = subjectOf(observation);

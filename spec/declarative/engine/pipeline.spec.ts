@@ -88,7 +88,7 @@ describe('Pipeline', () => {
     expect(pipeline.snapshot()).to.deep.equal([]);
   });
 
-  it('computes the time anew for a document that was removed and came again', async () => {
+  it('computes the time again for a document that was removed and added again', async () => {
     const clock = new VirtualClock();
     const stages = [{ '@project': { metadata: '$.metadata', at: '@now' } }];
     const pipeline = pipelineOf(stages, ['Pod'], { clock });

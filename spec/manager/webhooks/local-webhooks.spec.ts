@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:tls';
 import { expect } from 'chai';
 import { defineResource, s } from '../../../lib/crd/index.js';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
@@ -90,6 +92,22 @@ describe('serveLocalWebhooks', () => {
       .update(configMap({ size: 'M' }))
       .catch((error: unknown) => error);
     expect(failed).to.be.an('error').with.property('message').that.includes('failed calling');
+  });
+
+  it('serves a certificate that is valid for a year, and since a day, for clocks that are late', async () => {
+    const webhooks = [validatingWebhook(ConfigMap, () => allowed())];
+    const served = await serveLocalWebhooks(cluster.client(), webhooks);
+    const { hostname: host, port } = new URL(served.url);
+    const socket = connect({ host, port: Number(port), rejectUnauthorized: false });
+    await once(socket, 'secureConnect');
+    const { valid_from: from, valid_to: until } = socket.getPeerCertificate();
+    socket.destroy();
+    await served.stop();
+    const dayMs = 86_400_000;
+    const days = (time: string): number => (Date.parse(time) - Date.now()) / dayMs;
+    expect([days(from), days(until)].map((each) => Math.round(each * 100) / 100)).to.deep.equal([
+      -1, 365,
+    ]);
   });
 
   it('writes its configurations under its name, and takes over configurations of an earlier run', async () => {
