@@ -327,8 +327,8 @@ function nodeNameOf({ spec }: Pod): string | undefined {
   if (spec?.nodeName) return spec.nodeName;
   const required = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   for (const { matchFields = [] } of required?.nodeSelectorTerms ?? []) {
-    const field = matchFields.find(({ key }) => key === 'metadata.name');
-    if (field?.values?.[0] !== undefined) return field.values[0];
+    const name = matchFields.find(({ key }) => key === 'metadata.name')?.values?.[0];
+    if (name !== undefined) return name;
   }
   return undefined;
 }

@@ -102,10 +102,10 @@ export function succeededIndexes(
   newlySucceeded: readonly Pod[],
 ): Set<number> | undefined {
   if (!isIndexed(job)) return undefined;
-  const indexes = parseIndexes(job.status?.completedIndexes);
-  for (const pod of newlySucceeded) indexes.add(indexOf(pod) ?? -1);
+  const newly = newlySucceeded.flatMap((pod) => indexOf(pod) ?? []);
+  const indexes = [...parseIndexes(job.status?.completedIndexes), ...newly];
   const { completions = 0 } = job.spec ?? {};
-  return new Set([...indexes].filter((index) => index >= 0 && index < completions));
+  return new Set(indexes.filter((index) => index < completions));
 }
 
 interface JobObservation {

@@ -159,6 +159,19 @@ export function flowControlSuite(title: string, start: () => Promise<FlowTarget>
       expect(headers).to.not.have.property('x-kubernetes-pf-flowschema-uid');
     });
 
+    it('chooses the first by name of FlowSchemas with one precedence', async () => {
+      const resourceRules = [{ verbs: ['list'], apiGroups: [''], resources: ['pods'] }];
+      const rule = {
+        subjects: [{ kind: 'User', user: { name: 'joe' } }],
+        resourceRules: resourceRules.map((each) => ({ ...each, namespaces: ['spec-flow'] })),
+      };
+      const priorityLevelConfiguration = { name: 'workload-low' };
+      const spec = { priorityLevelConfiguration, matchingPrecedence: 600, rules: [rule] };
+      for (const name of ['spec-b', 'spec-a', 'spec-c']) await create('flowschemas', name, spec);
+      const step: FlowStep = { path: '/api/v1/namespaces/spec-flow/pods', as: ['joe'] };
+      await eventually(async () => expect((await flowOf(step))[0]).to.equal('spec-a'));
+    });
+
     it('chooses a new FlowSchema by its precedence, once its level exists', async () => {
       const rule = {
         subjects: [{ kind: 'User', user: { name: 'jim' } }],

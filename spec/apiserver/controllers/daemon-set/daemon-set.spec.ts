@@ -26,6 +26,19 @@ describe('a DaemonSet in the embedded cluster', () => {
     });
   });
 
+  it('runs one pod on each node for a scheduler that does not run', async () => {
+    const { create, list, patch } = await simulatedCluster({ nodes: 2 });
+    const set = daemonSet('ds');
+    const { template } = set.spec!;
+    const spec = { ...template.spec!, schedulerName: 'custom' };
+    await create({ ...set, spec: { ...set.spec!, template: { ...template, spec } } });
+    await patch(DaemonSet, 'ds', { metadata: { labels: { changed: 'yes' } } });
+    const pods = await list(Pod);
+    expect(pods.map(({ spec: { nodeName } = {} }) => nodeName)).to.deep.equal([
+      ...[undefined, undefined],
+    ]);
+  });
+
   it('labels pods with its revision', async () => {
     const { create, get, list } = await simulatedCluster();
     await create(daemonSet('ds'));
