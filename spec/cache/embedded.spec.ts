@@ -245,6 +245,33 @@ describe('a cache on the embedded cluster', () => {
     await stop();
   });
 
+  it('gives a transform a copy that it may change, also of parts that an update left as they were', async () => {
+    const transform = (pod: Pod): Pod => {
+      for (const container of pod.spec?.containers ?? []) delete container.env;
+      return pod;
+    };
+    const types = [cachedType({ type: Pod, transform })];
+    const { cache, cached, clock, stop } = await start(true, types);
+    cache.informer(Pod);
+    await clock.advance(0);
+    const key = { namespace: 'default', name: 'a' };
+    const env = Array.from({ length: 100 }, (_, n) => ({ name: `NAME_${n}`, value: 'text' }));
+    const containers = [{ name: 'app', image: 'app', env }];
+    const spec = { containers, serviceAccountName: 'default', automountServiceAccountToken: false };
+    await cached.create<Pod>({ apiVersion: 'v1', kind: 'Pod', metadata: key, spec });
+    await clock.advance(0);
+    for (const changed of ['1', '2', '3']) {
+      const body = { metadata: { labels: { changed } } };
+      await cached.patch(Pod, key, { type: 'merge', body });
+      await clock.advance(0);
+      const { metadata, spec: seen } = await cached.get(Pod, key);
+      expect(metadata.labels).to.deep.equal({ changed });
+      expect(seen?.containers[0]).to.not.have.property('env');
+    }
+    expect(cache.informer(Pod).status().quarantined).to.deep.equal([]);
+    await stop();
+  });
+
   it('keeps an object in deletion until its last finalizer is removed', async () => {
     const { cached, clock, stop } = await start(true);
     await clock.advance(0);

@@ -464,17 +464,22 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('relists after five consecutive watches that brought only errors', async () => {
-    const setup = new Setup();
-    await setup.settle(5_000);
-    setup.server.failures['watch'] = [reset, reset, reset, reset];
-    setup.server.disconnect(reset);
-    await setup.settle();
-    const lists = setup.server.requests.map(({ options }) => options.sendInitialEvents);
-    const no = undefined;
-    expect(lists).to.deep.equal([true, no, no, no, no, true]);
-    await setup.cache.stop();
-  });
+  for (const [watch, lastedMs] of [
+    ['a short watch', 5_000],
+    ['a watch that has worked', 60_000],
+  ] as const) {
+    it(`relists after five failures in a row, the first of ${watch}`, async () => {
+      const setup = new Setup();
+      await setup.settle(lastedMs);
+      setup.server.failures['watch'] = [reset, reset, reset, reset];
+      setup.server.disconnect(reset);
+      await setup.settle();
+      const lists = setup.server.requests.map(({ options }) => options.sendInitialEvents);
+      const no = undefined;
+      expect(lists).to.deep.equal([true, no, no, no, no, true]);
+      await setup.cache.stop();
+    });
+  }
 
   it('restarts a watch that outlives its timeout', async () => {
     const setup = new Setup();
