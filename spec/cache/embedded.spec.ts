@@ -3,6 +3,7 @@ import { Cache } from '../../lib/cache/cache.js';
 import { cachedType } from '../../lib/cache/index.js';
 import type { CacheOptions } from '../../lib/cache/index.js';
 import { cachedClient } from '../../lib/cache/cached-client.js';
+import { createClient } from '../../lib/client/index.js';
 import { EmbeddedCluster } from '../../lib/apiserver/cluster/embedded-cluster.js';
 import { ConfigMap, Node, Pod, Service } from '../../lib/object/kinds.js';
 import type { CustomResourceDefinition } from '../../lib/object/kinds.js';
@@ -10,6 +11,7 @@ import { isConflict, isNotFound } from '../../lib/object/api-error.js';
 import type { KubernetesObject } from '../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../lib/object/resource-type.js';
 import { seededRandom } from '../../lib/system/random.js';
+import { UndiciTransport } from '../../lib/system/undici-transport.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 
 function configMap(name: string, size = 0): ConfigMap {
@@ -245,31 +247,41 @@ describe('a cache on the embedded cluster', () => {
     await stop();
   });
 
-  it('gives a transform a copy that it may change, also of parts that an update left as they were', async () => {
+  it('gives a transform a copy that it may change, even of what an update left as it was', async () => {
+    const cluster = await EmbeddedCluster.start();
+    const client = createClient({
+      transport: new UndiciTransport({ server: await cluster.listen() }),
+    });
     const transform = (pod: Pod): Pod => {
-      for (const container of pod.spec?.containers ?? []) delete container.env;
+      for (const container of pod.spec?.containers ?? []) container.env = [];
       return pod;
     };
-    const types = [cachedType({ type: Pod, transform })];
-    const { cache, cached, clock, stop } = await start(true, types);
-    cache.informer(Pod);
-    await clock.advance(0);
+    const cache = new Cache({ client, types: [cachedType({ type: Pod, transform })] });
+    const informer = cache.informer(Pod);
+    const last = new Promise<Pod>((resolve) => {
+      informer.addHandler(({ object }) => {
+        if (object.metadata.labels?.['changed'] === '3') resolve(object);
+      });
+    });
+    cache.start();
+    await cache.waitForSync();
     const key = { namespace: 'default', name: 'a' };
     const env = Array.from({ length: 100 }, (_, n) => ({ name: `NAME_${n}`, value: 'text' }));
     const containers = [{ name: 'app', image: 'app', env }];
-    const spec = { containers, serviceAccountName: 'default', automountServiceAccountToken: false };
-    await cached.create<Pod>({ apiVersion: 'v1', kind: 'Pod', metadata: key, spec });
-    await clock.advance(0);
+    await client.create<Pod>({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: key,
+      spec: { containers },
+    });
     for (const changed of ['1', '2', '3']) {
       const body = { metadata: { labels: { changed } } };
-      await cached.patch(Pod, key, { type: 'merge', body });
-      await clock.advance(0);
-      const { metadata, spec: seen } = await cached.get(Pod, key);
-      expect(metadata.labels).to.deep.equal({ changed });
-      expect(seen?.containers[0]).to.not.have.property('env');
+      await client.patch(Pod, key, { type: 'merge', body });
     }
-    expect(cache.informer(Pod).status().quarantined).to.deep.equal([]);
-    await stop();
+    expect((await last).spec?.containers[0]?.env).to.deep.equal([]);
+    await cache.stop();
+    await client.close();
+    await cluster.stop();
   });
 
   it('keeps an object in deletion until its last finalizer is removed', async () => {
