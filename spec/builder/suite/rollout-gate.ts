@@ -133,6 +133,19 @@ export function rolloutGateSuite(open: OpenScene): void {
     ]);
   });
 
+  it('delays a pod template of which the operator owns no field, such as after a reset of managedFields', async () => {
+    const scene = await open();
+    await behindRollout(scene);
+    await scene.edit(Deployment, 'two', { body: { metadata: { managedFields: [{}] } } });
+    const changed: Workload = { image: '2', replicas: 2 };
+    const [, two] = await chain(scene, [broken, changed]).reconcile();
+    expect(two?.operation).to.equal('pending');
+    expect((await scene.get(Deployment, 'two')).spec?.replicas).to.equal(2);
+    expect(await imageOf(scene, 'two')).to.equal('registry.example/web:1');
+    await rescue(scene, changed);
+    expect(await imageOf(scene, 'two')).to.equal('registry.example/web:2');
+  });
+
   it('applies no delayed pod template when the change is reverted', async () => {
     const scene = await open();
     await behindRollout(scene);
