@@ -52,7 +52,7 @@ function nameChanges(
     const message = `from ${old.scope} to ${spec.scope}: the server refuses it; objects must move to another kind`;
     changes.push({ rule: 'scope-changed', path: 'spec.scope', message });
   }
-  for (const name of ['kind', 'plural', 'listKind'] as const) {
+  for (const name of ['kind', 'listKind'] as const) {
     const [from, to] = [nameIn(old.names, name), nameIn(spec.names, name)];
     if (from === to) continue;
     const message = `from ${from} to ${to}: clients, roles and owner references use the old name`;
@@ -71,7 +71,7 @@ function nameChanges(
 
 type Names = CustomResourceDefinition['spec']['names'];
 
-function nameIn(names: Names, name: 'kind' | 'plural' | 'listKind'): string {
+function nameIn(names: Names, name: 'kind' | 'listKind'): string {
   return name === 'listKind' ? (names.listKind ?? `${names.kind}List`) : names[name];
 }
 

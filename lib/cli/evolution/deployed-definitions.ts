@@ -19,10 +19,8 @@ export async function deployedDefinitions(
   const folders = new Set(sources.flatMap((source) => patchFolderOf(source, context)));
   const deployed: CustomResourceDefinition[] = [];
   for (const crd of definitions) {
-    const { versions, conversion } = crd.spec;
-    const isPlain = versions.length > 1 && conversion === undefined;
-    const added = isPlain ? await conversionIn(folders, crd, context) : undefined;
-    deployed.push(added === undefined ? crd : { ...crd, spec: { ...crd.spec, conversion: added } });
+    const conversion = crd.spec.conversion ?? (await conversionIn(folders, crd, context));
+    deployed.push(conversion === undefined ? crd : { ...crd, spec: { ...crd.spec, conversion } });
   }
   return deployed;
 }

@@ -234,6 +234,36 @@ export const flawless: readonly (readonly [what: string, crd: CustomResourceDefi
       },
     ),
   ],
+  [
+    'selectable fields of each type that may be selected',
+    widget(
+      {
+        a: note,
+        b: described({ type: 'integer' }),
+        c: described({ type: 'boolean' }),
+      },
+      { selectableFields: ['a', 'b', 'c'].map((name) => ({ jsonPath: `.spec.${name}` })) },
+    ),
+  ],
+  [
+    'lists that only look like conditions',
+    widget(
+      {},
+      whole({
+        spec: described(
+          object({
+            conditions: described({ type: 'array', items: object({ type: note, status: note }) }),
+          }),
+        ),
+        status: described(
+          object({
+            conditions: described({ type: 'array', items: object({ type: note }) }),
+            steps: described({ type: 'array', items: object({ type: note, status: note }) }),
+          }),
+        ),
+      }),
+    ),
+  ],
   ['a cheap rule', widget({ texts: loop(20) })],
   [
     'a type of Kubernetes',
@@ -247,6 +277,10 @@ export const flawless: readonly (readonly [what: string, crd: CustomResourceDefi
         ),
       ),
     }),
+  ],
+  [
+    'a type of Kubernetes without some of its fields',
+    widget({ get: described(object({ host: text, path: text, scheme: text })) }),
   ],
   ['versions with a webhook', withVersion(widget({ a: note }), 'v2', { strategy: 'Webhook' })],
 ];

@@ -50,6 +50,10 @@ export const schemaCases: readonly SchemaCase[] = [
     stored: { a: 'x' },
     effect: 'changed',
   }),
+  change(['unknown-fields-pruned'], { type: 'object', additionalProperties: true }, object({}), {
+    stored: { a: 1 },
+    effect: 'changed',
+  }),
   change(['unknown-fields-pruned'], open, object({}), { stored: { a: 1 }, effect: 'changed' }),
   change(['unknown-fields-pruned'], open, map(text), { stored: { a: 1 }, effect: 'refused' }),
   change(
@@ -65,6 +69,7 @@ export const schemaCases: readonly SchemaCase[] = [
   change(['type-changed'], { type: 'number' }, whole, { stored: 1.5, effect: 'refused' }),
   change(['type-changed'], whole, { type: 'number' }, { stored: 1, effect: 'none' }),
   change(['type-changed'], whole, intOrString, { stored: 1, effect: 'none' }),
+  change(['type-changed'], text, intOrString, { stored: 'x', effect: 'none' }),
   change(['type-changed'], intOrString, whole, { stored: '1', effect: 'refused' }),
   change(['required-added'], object({ a: text }), object({ a: text }, { required: ['a'] }), {
     stored: {},
