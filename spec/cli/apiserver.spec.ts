@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
 import { clientFromKubeConfig } from '../../lib/client/index.js';
 import { Deployment } from '../../lib/object/kinds.js';
@@ -119,6 +119,47 @@ describe('operator-builder apiserver', () => {
     await writeFile(file('kubeconfig'), text);
     await start();
     expect(await readFile(file('kubeconfig'), 'utf8')).not.to.equal(text);
+  });
+
+  it('replaces the kubeconfig of a killed server with its own port, and one without an address', async () => {
+    const first = await start();
+    const [, port = ''] = /127\.0\.0\.1:(\d+)/.exec(first.written().stdout) ?? [];
+    const text = await readFile(file('kubeconfig'), 'utf8');
+    first.stop();
+    await first.ended;
+    await writeFile(file('kubeconfig'), text);
+    const second = await start('--port', port);
+    expect(second.written().stdout).to.include(`127.0.0.1:${port}`);
+    second.stop();
+    await second.ended;
+    await writeFile(file('kubeconfig'), text.replaceAll(/server: .*/g, 'server: nowhere'));
+    await start();
+    expect(await readFile(file('kubeconfig'), 'utf8')).to.match(/server: http/);
+  });
+
+  it('keeps files that are not the kubeconfig of an embedded cluster', async () => {
+    const own = stringify({
+      contexts: [{ name: 'embedded' }, { name: 'prod' }],
+      clusters: [],
+    });
+    for (const text of [own, 'a: [', 'just text', stringify({ contexts: [{ name: 'prod' }] })]) {
+      await writeFile(file('own'), text);
+      const { code, stderr } = await cli(['apiserver', '--kubeconfig', file('own')]);
+      expect(code).to.equal(1);
+      expect(stderr).to.equal(
+        `error: ${file('own')} exists, and is not the kubeconfig of an embedded cluster; pass another file, or remove it\n`,
+      );
+      expect(await readFile(file('own'), 'utf8')).to.equal(text);
+    }
+  });
+
+  it('leaves a kubeconfig that the user has replaced', async () => {
+    const own = await start();
+    await writeFile(file('kubeconfig'), 'mine');
+    own.stop();
+    expect(await own.ended).to.include({ code: 0 });
+    expect(await readFile(file('kubeconfig'), 'utf8')).to.equal('mine');
+    await rm(file('kubeconfig'));
   });
 
   it('refuses objects other than CRDs, missing paths and used ports', async () => {

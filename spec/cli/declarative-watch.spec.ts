@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
 import { eventually } from '../../lib/testing/index.js';
@@ -49,6 +49,10 @@ describe('operator-builder declarative run --watch', () => {
     return eventually(() => cluster.client().get(ConfigMap, { name, namespace: 'default' }));
   }
 
+  async function dataOf(name: string): Promise<unknown> {
+    return (await cluster.client().get(ConfigMap, { name, namespace: 'default' })).data;
+  }
+
   it('applies a changed file', async () => {
     await writeFile(file('copy.yaml'), copying('second'));
     await hasCopy('second');
@@ -70,11 +74,34 @@ describe('operator-builder declarative run --watch', () => {
     await hasCopy('third');
   });
 
+  it('continues with the previous operators while a file is away, and applies its return', async () => {
+    await rm(file('copy.yaml'));
+    await eventually(() => {
+      expect(running.written().stderr).to.include("copy.yaml can't be read");
+    });
+    await writeFile(file('copy.yaml'), copying('fourth'));
+    await hasCopy('fourth');
+  });
+
+  it('stops the operator of a removed file, and keeps its objects', async () => {
+    await rm(file('more/another.yaml'));
+    await eventually(() => {
+      expect(running.written().stderr).to.match(/"operators":\["copy","other"\][^\n]*\n$/);
+    });
+    const client = cluster.client();
+    const key = { name: 'original', namespace: 'default' };
+    await client.patch(ConfigMap, key, { type: 'merge', body: { data: { a: '2' } } });
+    await eventually(async () => {
+      for (const name of ['other', 'fourth']) expect(await dataOf(name)).to.deep.equal({ a: '2' });
+    });
+    expect(await dataOf('another')).to.deep.equal({ a: '1' });
+  });
+
   it('exits with 0, and keeps the objects it wrote', async () => {
     running.stop();
     const { code, stderr } = await running.ended;
     expect(code, stderr).to.equal(0);
-    await hasCopy('third');
+    await hasCopy('fourth');
   });
 
   it('refuses standard input', async () => {

@@ -164,18 +164,43 @@ describe('operator-builder graph', () => {
       webhooks: [
         { name: 'vshop', type: 'validating', of: shop },
         { name: 'mshop', type: 'mutating', of: shop },
+        { name: 'cshop', type: 'conversion', of: shop },
       ],
     });
     const nodes = frames[0]?.nodes ?? [];
     expect(nodes.map(({ lines }) => lines)).to.deep.equal([
       ['vshop', 'validating webhook'],
       ['mshop', 'mutating webhook'],
+      ['cshop', 'conversion webhook'],
     ]);
     expect(arrows.map(({ to }) => to)).to.deep.equal(nodes.map(({ id }) => id));
-    expect(nodes[0]?.id).not.to.equal(nodes[1]?.id);
-    expect(arrows[0]).to.deep.include({
-      from: 'kind shops.example/Shop',
-      lines: ['is checked by'],
+    expect(new Set(nodes.map(({ id }) => id)).size).to.equal(3);
+    expect(arrows.map(({ from, lines }) => [from, ...lines])).to.deep.equal([
+      ['kind shops.example/Shop', 'is checked by'],
+      ['kind shops.example/Shop', 'is completed by'],
+      ['kind shops.example/Shop', 'is converted by'],
+    ]);
+  });
+
+  it('draws each kind once, with an arrow for each use by a controller', () => {
+    const shop = { group: 'shops.example', kind: 'Shop' };
+    const secret = { group: '', kind: 'Secret' };
+    const { nodes, arrows, frames } = controllerDrawing({
+      ...{ operator: 'shops', webhooks: [] },
+      controllers: [{ name: 'shop', reconciles: shop, owns: [secret], watches: [secret] }],
+    });
+    expect(nodes.map(({ lines }) => lines)).to.deep.equal([['Shop', 'shops.example'], ['Secret']]);
+    expect(frames.map(({ title }) => title)).to.deep.equal(['shops']);
+    expect(arrows.map(({ from, to, lines }) => [from, ...lines, to])).to.deep.equal([
+      ['kind shops.example/Shop', 'is reconciled by', 'shop'],
+      ['kind /Secret', 'is watched by', 'shop'],
+      ['shop', 'owns', 'kind /Secret'],
+    ]);
+  });
+
+  it('draws an operator without controllers and webhooks as nothing', () => {
+    expect(controllerDrawing({ operator: 'none', controllers: [], webhooks: [] })).to.deep.equal({
+      ...{ nodes: [], frames: [], arrows: [] },
     });
   });
 

@@ -180,9 +180,7 @@ function withoutTexts(schema: Schema): unknown {
 
 const texts: ReadonlySet<string> = new Set(['description', 'title', 'example', 'externalDocs']);
 /** Keywords whose values are not schemas. */
-const verbatim: ReadonlySet<string> = new Set([
-  ...['default', 'enum', 'required', 'x-kubernetes-validations'],
-]);
+const verbatim: ReadonlySet<string> = new Set(['default', 'enum']);
 
 /** Returns the lines of `defineResource({…}`. */
 function definitionLines(

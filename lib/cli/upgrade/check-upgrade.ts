@@ -131,8 +131,10 @@ function refuseFailures({ failures }: ReplayEnd, { name }: OperatorDefinition): 
 function failed({ ref, error }: ReplayFailure, { refused }: ReplayEnd): readonly Finding[] {
   const isImmutable = isOperatorError(error, 'ImmutableField');
   if (isImmutable || isApiError(error)) {
-    const reported = refused.some((each) => error.message.includes(each.ref.name));
-    if (reported) return [];
+    // Both messages name the object so.
+    const isOf = ({ ref: object }: Finding): boolean =>
+      [' ', ': '].some((end) => error.message.includes(`${describeObject(object)}${end}`));
+    if (refused.some(isOf)) return [];
   }
   const type = isImmutable ? 'refused' : 'failed';
   const message = isImmutable ? error.message : `the new version fails on it: ${error.message}`;

@@ -8,7 +8,6 @@ import {
   keyOf,
   referenceTo,
   versionOf,
-  withoutMembers,
 } from '../../object/index.js';
 import type {
   ApiError,
@@ -107,7 +106,7 @@ export function isServedIn({ spec }: CustomResourceDefinition, version: string):
 
 function contentOf({ metadata, ...object }: UnstructuredObject): object {
   const { labels, annotations } = metadata;
-  return { ...withoutMembers(object, 'apiVersion', 'kind'), metadata: { labels, annotations } };
+  return { ...object, metadata: { labels, annotations } };
 }
 
 function refused(object: UnstructuredObject, storage: string, error: ApiError): Finding {

@@ -121,6 +121,24 @@ describe('The operator of a project', () => {
     expect(message).to.include('src/operator.ts:2:7').and.include('./missing.js');
   });
 
+  it('is refused with the reason if esbuild itself fails', async () => {
+    const root = scratch('failing');
+    const files = {
+      'package.json': '{}',
+      'src/operator.ts': '',
+      'node_modules/esbuild/package.json': '{ "main": "main.cjs" }',
+      'node_modules/esbuild/main.cjs':
+        "exports.build = () => Promise.reject(new Error('no binary for this machine'));",
+    };
+    for (const [name, text] of Object.entries(files)) {
+      await mkdir(dirname(join(root, name)), { recursive: true });
+      await writeFile(join(root, name), text);
+    }
+    expect(await refusal(root)).to.equal(
+      `src/operator.ts of ${root} does not compile:\nno binary for this machine`,
+    );
+  });
+
   it('is refused if a package is missing or if it throws', async () => {
     const lacking = await projectOf({ 'src/operator.ts': `import 'no-such-package';` });
     expect(await refusal(lacking))

@@ -58,6 +58,27 @@ describe('A command at a terminal', () => {
     expect(await readFile(file('kinds/src/operator.ts'), 'utf8')).to.include('cup-webhook');
   });
 
+  it('prompts only for the kinds that fit the options, and refuses options that fit none', async () => {
+    await makeProject(file('fitting'), ['Pot'], ['Cup'], ['Cup', 'v1']);
+    const person = new Person();
+    const args = ['create', 'webhook', '--validation', '-C', file('fitting')];
+    const webhook = running(person, [...args, '--kind', 'Cup']);
+    await person.answers('Which kind gets the webhook?', '\r');
+    expect(await webhook).to.include({ code: 0, stderr: '' });
+    expect(person.seen).not.to.include('Pot');
+    const texts = await readFile(file('fitting/src/operator.ts'), 'utf8');
+    expect(texts).to.include('cup-webhook').and.not.include('pot-webhook');
+    for (const one of [
+      ['--kind', 'Mug'],
+      ['--version', 'v7'],
+      ['--group', 'tea'],
+    ]) {
+      const { code, stderr } = await running(new Person(), [...args, ...one]);
+      expect(code).to.equal(1);
+      expect(stderr).to.include('required option');
+    }
+  });
+
   it('writes nothing on SIGINT, and exits with 130', async () => {
     const person = new Person();
     const made = running(person, ['init', '-C', file('none')]);

@@ -66,7 +66,9 @@ describe('keepRunning', () => {
     kept = keepRunning(first, {
       ...{ clock, logger: silentLogger, signal: stop.signal, watch: true },
       load: () => Promise.resolve(others.shift() ?? operator('none')),
-      managerOptions: () => ({ client, clock }),
+      managerOptions: ({ operator: { name } }) => ({
+        ...{ client, clock, ...(name === 'stuck' && { gracefulShutdownMs: 1 }) },
+      }),
       prepare: async ({ operator: { name } }) => void log.push(`${name} is prepared`),
       print: (text) => told.push(text),
     });
@@ -114,6 +116,32 @@ describe('keepRunning', () => {
     stop.abort();
     await kept;
     expect(log.at(-1)).to.equal('third ends');
+  });
+
+  it('starts the changed operator though the previous one fails while it stops', async () => {
+    keep(
+      operator('stuck', () => new Promise(() => undefined)),
+      operator('second'),
+    );
+    await until('stuck begins');
+    await change();
+    await until('second begins');
+    expect(told).to.deep.equal([
+      'sources changed: the operator restarts',
+      'the previous operator failed while it stopped: has not ended in time: stuck',
+    ]);
+    stop.abort();
+    await kept;
+  });
+
+  it('tells that no operator runs if the change after a failure cannot be set up', async () => {
+    const failing = operator('second', () => Promise.reject(new Error('no till')));
+    keep(operator('first'), failing, operator('wrong'));
+    await until('first begins');
+    await change();
+    await until('the operator failed');
+    await change();
+    await until('change not applied, no operator runs: it is wrong');
   });
 
   it('fails with the error of the first operator', async () => {

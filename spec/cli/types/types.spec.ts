@@ -149,13 +149,17 @@ describe('operator-builder types', () => {
     expect(await readFile(file('old', 'example.com/v1/old.ts'), 'utf8')).to.include('Old');
   });
 
-  for (const kind of ['Record', 'Schema', 'Input']) {
+  for (const kind of [
+    ...['CustomResource', 'ObjectMeta', 'ResourceType', 'Schema'],
+    ...['Fields', 'Input', 'NonNullable', 'Omit', 'Record'],
+  ]) {
     it(`writes a module of the kind ${kind}, a name that the module uses itself`, async () => {
       const yaml = await readFile(`${definitions}/gadgets.yaml`, 'utf8');
       await writeFile(file('named.yaml'), yaml.replace('kind: Gadget\n', `kind: ${kind}\n`));
       const { code, stderr } = await cli(['types', file('named.yaml'), '--out', file('named')]);
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
-      const path = file(`named/factory.example.com/v1/${kind.toLowerCase()}.ts`);
+      const name = kind.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase();
+      const path = file(`named/factory.example.com/v1/${name}.ts`);
       const text = await readFile(path, 'utf8');
       expect(text).to.include(`\nexport { ${kind}Kind as ${kind} };\n`);
       expect(text).to.include(`\ninterface ${kind}Kind {\n`);
@@ -203,6 +207,27 @@ describe('operator-builder types', () => {
       expect(fieldsOf({ model: 'none', replicas: 2 })).to.deep.equal(['spec']);
       expect(fieldsOf({ model: 'none', replicas: 0 })).to.deep.equal([]);
       expect(Gadget.withDefaults(robot).spec).to.include({ replicas: 1, mode: 'Fast' });
+    });
+
+    it('keeps fields with the names of keywords, though it leaves out the texts of the definition', () => {
+      const texts = { description: 'short', properties: { description: 'deep' } };
+      const given = { ...robot, spec: { ...robot.spec, origin: texts } };
+      expect(Gadget.validate(given)).to.deep.equal([]);
+      expect(Gadget.withDefaults(given).spec.origin).to.deep.equal(texts);
+      expect(Gadget.withDefaults(robot).spec.origin).to.deep.equal({ title: 'home' });
+      const long = { ...robot, spec: { ...robot.spec, origin: { description: 'far too long' } } };
+      expect(Gadget.validate(long).map(({ field }) => field)).to.include('spec.origin.description');
+    });
+
+    it('allows all fields beside those of the schema if the definition preserves them', () => {
+      const old: OldGadget = {
+        ...{ apiVersion: 'factory.example.com/v1alpha1', kind: 'Gadget' },
+        ...{ metadata: { name: 'robot' }, spec: { model: 'r2' }, extra: { wheels: 3 } },
+      };
+      expect(OldGadget.validate(old)).to.deep.equal([]);
+      // @ts-expect-error the module of the other version has a closed schema
+      const closed: Gadget = { ...robot, extra: 1 };
+      expect(closed).to.include(robot);
     });
 
     it('is served by an embedded cluster, and reconciled by an operator', async () => {

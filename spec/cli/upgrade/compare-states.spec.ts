@@ -170,6 +170,23 @@ describe('The comparison of two states of a cluster', () => {
     ]);
   });
 
+  it('names as the cause of a restart only sources whose content changed', () => {
+    const settings = (name: string, data: object, labels = {}): Given => ({
+      ...{ kind: 'ConfigMap', name, data, labels },
+    });
+    const hashed = (value: string): Given => {
+      const env = ['SETTINGS', 'OTHERS'].map((name) => ({ name: `CONFIGMAP_HASH_${name}`, value }));
+      const envFrom = ['settings', 'others'].map((name) => ({ configMapRef: { name } }));
+      return { ...web, ...template({ containers: [{ name: 'a', env, envFrom }] }) };
+    };
+    const before = [hashed('1'), replicas, ...pods, settings('settings', { a: '1' })];
+    const after = [hashed('2'), replicas, ...pods, settings('settings', { a: '2' })];
+    const others = settings('others', { b: '1' });
+    const [restart] = compared([...before, others], [...after, others]).findings;
+    expect(restart).to.include({ type: 'restart' });
+    expect(restart?.causes.map(({ name }) => name)).to.deep.equal(['settings']);
+  });
+
   it('ignores immutable fields and the new uid of an object that the check recreated', () => {
     const service = (uid: string, clusterIP: string, type: string): Given => ({
       ...{ kind: 'Service', name: 'a', uid, spec: { clusterIP, type } },

@@ -149,6 +149,26 @@ describe('definitions in upgrade-check', () => {
     expect(brief(await check(one, others, shop({})))).to.deep.equal(['version a']);
   });
 
+  for (const [what, path, change] of [
+    ['scope', 'spec.scope', { scope: 'Cluster' }],
+    ['kind', 'spec.names.kind', { kind: 'Store', plural: 'shops' }],
+  ] as const) {
+    it(`report once that the server refuses another ${what}`, async () => {
+      const Shop = defineResource({
+        ...{ group: 'example.com', kind: 'Shop', versions: [version('v1', modes)] },
+        ...change,
+      });
+      const report = await check(one, { ...one, resources: [Shop] });
+      expect(brief(report).filter((line) => line.includes(definition))).to.deep.equal([
+        `refused ${definition}`,
+        ...(what === 'kind' ? [`breaking ${definition} names-changed spec.names.listKind`] : []),
+      ]);
+      expect(report.findings[0]?.message)
+        .to.include('the server refuses the new definition: ')
+        .and.include(path);
+    });
+  }
+
   describe('with another storage version', () => {
     const hub = { title: s.string(), owner: text };
     const spoke = { name: s.string(), owner: text };

@@ -41,6 +41,10 @@ export interface GadgetSpec {
    * and a description with characters that linters refuse.
    */
   words?: GadgetSpecWords;
+  enabled?: boolean;
+  weight?: number;
+  /** Fields with the names of keywords. */
+  origin?: GadgetSpecOrigin;
   anything?: unknown;
   supplier: GadgetSpecSupplier;
   parts?: GadgetSpecParts[];
@@ -65,6 +69,17 @@ export interface GadgetSpecWords {
 
 export interface GadgetSpecWordsHasOwnProperty {
   valueOf?: number;
+}
+
+/** Fields with the names of keywords. */
+export interface GadgetSpecOrigin {
+  title?: string;
+  description?: string;
+  properties?: GadgetSpecOriginProperties;
+}
+
+export interface GadgetSpecOriginProperties {
+  description?: string;
 }
 
 export interface GadgetSpecSupplier {
@@ -213,6 +228,43 @@ const schema: Schema = {
                 } satisfies Schema,
               },
             } satisfies Schema,
+          },
+        },
+        enabled: {
+          type: 'boolean',
+        },
+        weight: {
+          type: 'number',
+        },
+        origin: {
+          type: 'object',
+          default: {
+            title: 'home',
+          },
+          allOf: [
+            {
+              properties: {
+                description: {
+                  maxLength: 9,
+                },
+              },
+            },
+          ],
+          properties: {
+            title: {
+              type: 'string',
+            },
+            description: {
+              type: 'string',
+            },
+            properties: {
+              type: 'object',
+              properties: {
+                description: {
+                  type: 'string',
+                },
+              },
+            },
           },
         },
         anything: {

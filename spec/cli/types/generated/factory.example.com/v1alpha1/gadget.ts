@@ -8,6 +8,7 @@ export interface Gadget {
   kind: 'Gadget';
   metadata: ObjectMeta;
   spec?: GadgetSpec;
+  [field: string]: unknown;
 }
 
 export interface GadgetSpec {
@@ -16,6 +17,7 @@ export interface GadgetSpec {
 
 const schema: Schema = {
   type: 'object',
+  'x-kubernetes-preserve-unknown-fields': true,
   properties: {
     spec: {
       type: 'object',
