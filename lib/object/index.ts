@@ -236,6 +236,7 @@ export { matchItems, uncoveredPaths } from './uncovered-paths.js';
 export {
   checkYamlDepth,
   goYamlTags,
+  parseFirstYamlDocument,
   parseYamlDocuments,
   parseYamlValues,
 } from './yaml-documents.js';

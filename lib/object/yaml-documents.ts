@@ -1,4 +1,5 @@
 import {
+  Composer,
   Lexer,
   LineCounter,
   YAMLParseError,
@@ -50,6 +51,31 @@ export function parseYamlDocuments(
       });
     }
     return documents;
+  });
+}
+
+/**
+ * Parses the first document of a YAML text, and ignores the others, as Kubernetes does. Reads the text once, up to the
+ * next document or the first error between tokens: a text can have an error at each byte.
+ *
+ * Repeated keys are not an error. Errors quote no lines.
+ * @param what - begins the message, for example the name of the file
+ * @throws OperatorError `TooDeep`: it nests too deeply.
+ */
+export function parseFirstYamlDocument(
+  text: string,
+  what: string,
+  options: YamlOptions = {},
+): Document.Parsed {
+  const composer = new Composer({ ...options, uniqueKeys: false });
+  return withoutTraces(() => {
+    for (const token of checkedTokens(text, what, options.lineCounter)) {
+      for (const document of composer.next(token)) return document;
+      if (token.type === 'error') break;
+    }
+    // With `true`, a text without documents has an empty one.
+    const [only] = composer.end(true, text.length);
+    return only as Document.Parsed;
   });
 }
 
@@ -200,15 +226,21 @@ function repeatedKeys({ items }: YAMLMap, lines: LineCounter): readonly YAMLPars
  */
 export function checkYamlDepth(text: string, what: string): string {
   if (indicatorsIn(text) <= maxDepth) return text;
-  const parser = new Parser();
+  const tokens = checkedTokens(text, what);
+  while (tokens.next().done !== true) continue;
+  return text;
+}
+
+/** Returns the documents of a text, and what is between them. @throws OperatorError `TooDeep` */
+function* checkedTokens(text: string, what: string, lines?: LineCounter): Generator<CST.Token> {
+  const parser = new Parser(lines?.addNewLine);
+  lines?.addNewLine(0);
   const open: OpenToken[] = [];
   for (const token of new Lexer().lex(text)) {
-    // The parser works only while a caller reads its documents.
-    const documents = parser.next(token);
-    while (documents.next().done !== true) continue;
+    yield* parser.next(token);
     if (depthOf(parser.stack, open) > maxDepth) throw tooDeep(what);
   }
-  return text;
+  yield* parser.end();
 }
 
 /** A token of the parser's stack, and the number of levels up to it. */

@@ -1,6 +1,4 @@
-import { LineCounter, parseDocument } from 'yaml';
-import type { Tags } from 'yaml';
-import { isJsonObject, checkYamlDepth, goYamlTags } from '../../object/index.js';
+import { isJsonObject } from '../../object/index.js';
 import type { Status } from '../../object/index.js';
 import { WholeBody } from '../../system/index.js';
 import type { TransportRequest, TransportResponse } from '../../system/index.js';
@@ -18,7 +16,8 @@ import { depthLimit, yamlError } from '../writes/write-request.js';
 import type { RawObject, WriteRequest } from '../writes/write-request.js';
 import { objectFromProtobuf, objectToProtobuf, protobufMediaType } from '../protobuf/objects.js';
 import { jsonProblem, scanJson } from './json-text.js';
-import { goMerge, repeatedKeys, yamlText } from './yaml-text.js';
+import { readYaml } from './yaml-body.js';
+import { yamlText } from './yaml-text.js';
 
 /** The maximum size of a body, in bytes: the limit of the real server. */
 export const bodyLimitBytes = 3 * 1024 * 1024;
@@ -141,33 +140,13 @@ export function parseYaml(given: string, refuse: Refusal): Body {
   const body = text.trimStart().startsWith('{') ? jsonBody(text, refuse) : undefined;
   if (body !== undefined) refuseEscapes(text);
   if (body?.duplicates.length === 0) return body;
-  let json: string;
-  let yamlProblems: readonly string[];
   try {
-    const lineCounter = new LineCounter();
-    const customTags = (tags: Tags): Tags => [goMerge, ...goYamlTags(tags)];
-    // `prettyErrors` would quote the whole line in each error: there may be 100,000 errors, and a line of a megabyte.
-    const settings = {
-      uniqueKeys: false,
-      merge: true,
-      prettyErrors: false,
-      customTags,
-      lineCounter,
-    };
-    const document = parseDocument(checkYamlDepth(text, 'the body'), settings);
-    // Ignores further documents, as Go's decoder does.
-    const error = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS');
-    if (error !== undefined) {
-      const { line, col } = lineCounter.linePos(error.pos[0]);
-      throw new Error(`${error.message} at line ${line}, column ${col}`);
-    }
-    // Convert to JSON: values that JSON lacks (dates, cycles) become text or an error.
-    json = JSON.stringify(document.toJS({ maxAliasCount: 100 }) ?? null);
-    yamlProblems = repeatedKeys(document.contents, lineCounter);
+    const { json, problems: yamlProblems } = readYaml(text);
+    return { ...parseJson(json, refuse), yamlProblems };
   } catch (error) {
+    if (isStatusError(error)) throw error;
     throw badRequest(`error decoding YAML: ${(error as Error).message}`);
   }
-  return { ...parseJson(json, refuse), yamlProblems };
 }
 
 /** Characters that the real server refuses in YAML. */

@@ -391,7 +391,36 @@ describe('writes', () => {
     const text = ['apiVersion: v1', 'kind: ConfigMap', 'x0: &a0 {k: v}', ...levels].join('\n');
     const { code, body } = await new Api().call('POST', configMaps, text, 'application/yaml');
     expect(code).to.equal(400);
-    expect(body.message).to.include('Excessive alias count');
+    expect(body.message).to.equal(
+      'error decoding YAML: error converting YAML to JSON: yaml: document contains excessive aliasing',
+    );
+  });
+
+  it('read YAML with aliases and tags as Go does', async () => {
+    const api = new Api();
+    const dataOf = async (data: string): Promise<unknown> => {
+      const text = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n${data}`;
+      const path = `${configMaps}?fieldManager=m&dryRun=All`;
+      const { code, body } = await api.call('POST', path, text, 'application/yaml');
+      return code === 201 ? body['data'] : body.message;
+    };
+    const many = Array.from({ length: 1_000 }, (_, nth) => `k${nth}`);
+    const aliases = many.map((key) => `${key}: *x`).join(', ');
+    const expected = Object.fromEntries(many.map((key) => [key, 'v']));
+    expect(await dataOf(`data: {k: &x v, ${aliases}}`)).to.deep.equal({ k: 'v', ...expected });
+    expect(await dataOf('data: {k: &x v, l: &x w, m: *x}')).to.have.property('m', 'w');
+    expect(await dataOf('data: {k: &x v, *x : w}')).to.have.property('v', 'w');
+    expect(await dataOf('data: {k: !!timestamp 2001-01-01}')).to.deep.equal({ k: '2001-01-01' });
+    const refused = 'error decoding YAML: error converting YAML to JSON: yaml: ';
+    expect(await dataOf('data: *x')).to.equal(`${refused}unknown anchor 'x' referenced`);
+    expect(await dataOf('data: &x {k: *x}')).to.equal(`${refused}anchor 'x' value contains itself`);
+    expect(await dataOf('data: {k: {{ x }}}')).to.include(`${refused}invalid map key`);
+  });
+
+  it('refuse keys of YAML that are lists or maps, however many there are', async () => {
+    const keys = Array.from({ length: 30_000 }, (_, nth) => `? [&b${nth} a${nth}]\n: x`);
+    const { code } = await new Api().call('POST', configMaps, keys.join('\n'), 'application/yaml');
+    expect(code).to.equal(400);
   });
 
   it('count the keys of merged maps and of aliases as keys of YAML', async () => {
