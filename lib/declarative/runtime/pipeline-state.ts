@@ -148,8 +148,9 @@ export class PipelineState {
       deltas.push(...deltasOf(input, key, after));
     }
     const { name: source } = input.reader;
-    const keys = deltas.length === 0 ? [] : this.#push(source, deltas);
-    for (const other of this.#inputs) keys.push(...this.#pushSame(other, origins));
+    const own = deltas.length === 0 ? [] : this.#push(source, deltas);
+    // Not by push(...keys): a join may return more keys than a call may have arguments.
+    const keys = own.concat(this.#inputs.flatMap((other) => this.#pushSame(other, origins)));
     return { source, keys, event: events.length === 1 ? events[0] : undefined, lineage };
   }
 

@@ -112,6 +112,19 @@ describe('PipelineState', () => {
     expect(state.desired.get('a')?.document).to.equal(store.documents.get('a'));
   });
 
+  it('joins all pairs of 400 objects that two sources show', () => {
+    const store = new Store('A');
+    const other = new Store('B', store.documents);
+    const pair = { name: { '@concat': ['$.A.metadata.name', '-', '$.B.metadata.name'] } };
+    const state = stateOf([{ '@join': true }, { '@project': { metadata: pair } }], [store, other]);
+    for (let n = 0; n < 400; n++) store.put(`a${n}`, n);
+    state.allChanged();
+    let keys = 0;
+    while (!state.isIdle) keys += state.work(400)?.keys.length ?? 0;
+    expect(keys).to.equal(160_000);
+    expect(state.desired.size).to.equal(160_000);
+  });
+
   it('applies a change of one object to all sources that show it at once', () => {
     const [one, other] = [new Store('A'), new Store('B')];
     const same = { '@join': { '@eq': ['$.A.n', '$.B.n'] } };
