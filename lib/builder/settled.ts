@@ -252,7 +252,7 @@ function looksOf({ client: { looks }, owner, owns }: BuilderSettings): CacheLook
   return looks.get(owner, keyOf(owner)) === owner ? looks : undefined;
 }
 
-/** Returns the current result of a look; undefined if the cache can't answer. */
+/** Repeats a recorded read of the cache; undefined if the cache can't answer it. */
 function lookAgain(
   looks: CacheLooks,
   { type, key, options }: Omit<Look, 'seen'>,

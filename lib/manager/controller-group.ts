@@ -101,7 +101,8 @@ export class ControllerGroup {
   async standBy(): Promise<void> {
     this.#isActive = false;
     const [before, earlier] = [[...this.#running], [...this.#stopping]];
-    // Start the new controllers before the old ones stop: the cache drops a kind without users.
+    // Start the new controllers before the old ones stop, because the cache stops watching a kind that no controller
+    // uses.
     for (const [controller] of before) this.#newRunning(controller);
     await Promise.all([
       ...before.map(([controller, running]) => this.#stop(controller, running, 0)),

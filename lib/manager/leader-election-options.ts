@@ -117,7 +117,7 @@ export function refuseTimes(subject: string, times: Times): void {
     throw new OperatorError('InvalidOption', `${subject}: ${what}`);
   };
   refuseNonNumbers(subject, { leaseDurationMs, renewDeadlineMs, retryPeriodMs });
-  // The tests are negated so that NaN is rejected too.
+  // The conditions are negated so that NaN is rejected too.
   if (!(retryPeriodMs > 0)) refuse(`retryPeriodMs: want more than 0, got ${retryPeriodMs}`);
   if (!(renewDeadlineMs > retryPeriodMs * jitterFactor)) {
     const least = `${jitterFactor} times retryPeriodMs (${retryPeriodMs})`;

@@ -70,7 +70,7 @@ export function refuseOther(item: unknown): void {
   throw new OperatorError('InvalidOption', `add: want a controller or a runnable${remedy}`);
 }
 
-/** `withOptions` of an operator's controller accepts no name. */
+/** A controller of an `Operator` gets its name in `for`, since its `withOptions` accepts no name. */
 const namings = 'operator.for(type, { name }), or withOptions({ name }) of controllerFor(type)';
 
 function entryName(entry: ManagerEntry): string {

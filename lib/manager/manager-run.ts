@@ -162,7 +162,7 @@ export class ManagerRun {
     try {
       for (const group of Object.values(this.controllers)) group.addCluster(cluster);
     } catch (error) {
-      // Its caches are empty, so no reconcile of it can be running.
+      // The caches of the cluster are still empty, so no reconcile of its objects can be running.
       this.#leave(cluster, 0).catch((failed: unknown) => {
         const { logger } = this.#parts.options;
         logger.error('cluster not removed', { error: failed, cluster: cluster.name });

@@ -73,7 +73,7 @@ export class Manager {
   readonly #entries = new ManagerEntries();
   readonly #changes = new ChangeNotifier();
   readonly #indexed: RequiredAccess[] = [];
-  /** Each stops counting the requests of one cluster's client. */
+  /** For each cluster, a function that ends the counting of the requests of its client. */
   readonly #counting = new Map<ManagedCluster, () => void>();
   readonly #health: ManagerHealth;
   #sharding: Sharding | undefined;

@@ -216,14 +216,14 @@ class StorageMigration {
         this.#logger.debug('storage migration wrote a page', { ...counts });
       }
     } catch (error) {
-      // The list has expired. The next one skips the objects that are written.
+      // The continue token of the list has expired. The next list skips the objects that are written already.
       if (!isGone(error)) throw error;
       counts.failed++;
     }
     return counts;
   }
 
-  /** Writes an object without a change, if it is still the listed one. */
+  /** Writes an object without a change, if it has not changed since the list. */
   async #write(type: MigratedKind, metadata: ObjectMeta): Promise<keyof Counts> {
     const { name = '', namespace, uid, resourceVersion } = metadata;
     await this.#parts.bucket.take(this.#signal);

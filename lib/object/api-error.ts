@@ -113,7 +113,8 @@ const unusable = /failed to (create typed patch object|convert new object)/;
 /** Whether the response is about a Secret and can quote its data. */
 function withholdsText({ reason = '', message = '' }: Status, context: ApiErrorContext): boolean {
   const { kind, status, text, verb } = context;
-  // The embedded server sends its own responses in full; its clients omit the texts.
+  // With the verb `serve`, the embedded server makes its own response, which has the full text. Clients of the server
+  // omit it.
   if (verb === 'serve') return false;
   // An error with a success status is about the response itself: this package wrote its text.
   if ((kind !== 'Secret' && kind !== 'secrets') || status < 300) return false;

@@ -248,7 +248,7 @@ function isBehind(last: string, element: PathElement): boolean {
   return last !== self && comparePathElements(last, element) >= 0;
 }
 
-/** Returns `node` without its own field: the root of the elements below it. */
+/** Returns `node` without the entry `.`, which stands for the field of the node itself. */
 export function withoutSelf(node: FieldNode): FieldNode {
   if (node[self] === undefined) return node;
   return Object.fromEntries(elementsOf(node).map((element) => [element, node[element] ?? leaf]));

@@ -46,7 +46,7 @@ export interface StyledController<T extends KubernetesObject> {
   readonly type: TypeReference<T>;
   readonly owns: OwnedTypes;
   readonly options: ControllerOptions;
-  /** Adds the described watches other than those of `owns`. */
+  /** Adds the watches and the event filters of the operator, except the watches of the kinds in `owns`. */
   readonly configure: (controller: ControllerBuilder) => ControllerBuilder;
   readonly requires: readonly RequiredAccess[];
   readonly place: Pick<ManagerAddOptions, 'phase' | 'shards'>;

@@ -361,7 +361,7 @@ function isNew({ before, after, recreated }: PlannedObjectState): boolean {
   return before === undefined || after === undefined || recreated === true;
 }
 
-/** Returns `object` without a planned deletion. */
+/** Returns `object` without the `deletionTimestamp` of a deletion that is only planned. */
 function knownToServer(object: KubernetesObject, { before }: PlannedObjectState): KubernetesObject {
   if (before?.metadata.deletionTimestamp !== undefined) return object;
   return { ...object, metadata: omit(object.metadata, 'deletionTimestamp') };

@@ -38,8 +38,8 @@ export interface StatusUpdate {
 /** Options of {@link patchStatus}. */
 export interface PatchStatusOptions {
   /**
-   * The owner of the written fields: the name of the operator. In a handler of an `Operator` another name, since the
-   * operator removes what it does not set itself.
+   * The field manager of the written fields, usually the name of the operator. In a handler of an `Operator`, use
+   * another name: under its own name, the operator removes fields that it does not set itself.
    */
   readonly fieldManager: string;
   /**

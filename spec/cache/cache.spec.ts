@@ -43,7 +43,7 @@ describe('Cache', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('sends no events to the handlers of a released lease', async () => {
+  it('sends no events to the handlers of an informer after its release', async () => {
     const { cache, server, clock } = newCache();
     cache.start();
     const [one, other] = [cache.informer(Thing), cache.informer(Thing)];

@@ -107,7 +107,7 @@ describe('briefError', () => {
     expect(text.length).to.be.below(200);
   });
 
-  it('joins several errors in one line, without errors of dependents that only wait', () => {
+  it('joins several errors in one line, without DependencyFailed errors and duplicates', () => {
     const waited = new OperatorError('DependencyFailed', 'Service shop/web: not applied');
     const all = new AggregateError(
       [required, new Error('one\n  two'), waited, required],

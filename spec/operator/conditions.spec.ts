@@ -225,7 +225,7 @@ describe('The conditions of a reconcile', () => {
     });
   }
 
-  it('tell of a clean-up that continues', () => {
+  it('have the message of a clean-up that has not finished', () => {
     const deleting = deletingConditions('the bucket is being emptied');
     expect(deleting).to.deep.equal([
       {
@@ -291,7 +291,7 @@ describe('The status that an operator writes', () => {
     ['no conditions', typeWith(generation), undefined, undefined],
     ['no status', typeWith(), undefined, undefined],
   ] as const) {
-    it(`is ${JSON.stringify(settings)} for ${what}, if ${String(wanted)} is wanted`, () => {
+    it(`has the settings ${JSON.stringify(settings)} for a type with ${what} and the option status: ${String(wanted)}`, () => {
       expect(statusSettings(type, wanted, refuse)).to.deep.equal(settings);
     });
   }

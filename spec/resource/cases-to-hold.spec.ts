@@ -132,7 +132,7 @@ describe('cancellation, flags, unwrapping and retries in a resource chain', () =
         expect(notes.ran).to.deep.equal([...all, ...steps.map((step) => `r1.${step}`)]);
       });
 
-      it('runs all three changes of a patch that sets them to undefined', async () => {
+      it('applies create, update and delete when the patch sets all three to undefined', async () => {
         await process(newPass(), tenant, [notes.crud('r1')]);
         expect(notes.ran).to.deep.equal(steps.map((step) => `r1.${step}`));
       });

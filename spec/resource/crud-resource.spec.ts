@@ -22,7 +22,7 @@ describe('CrudResource', () => {
     expect(notes.ran).to.deep.equal(updateSteps.map((step) => `r.${step}`));
   });
 
-  it('plans a deletion by newDeletePatch, and applies it in the same order', async () => {
+  it('builds the patch of a deletion by newDeletePatch, and applies its changes in the order of an update', async () => {
     await notes.crud('r').ensureDeleted(newPass(), tenant);
     expect(notes.ran).to.deep.equal(deleteSteps.map((step) => `r.${step}`));
   });
@@ -54,7 +54,7 @@ describe('CrudResource', () => {
     });
   }
 
-  it('applies the set parts, whatever their values, in the configured order', async () => {
+  it('applies each change that a patch sets, even one that is undefined, in the configured order', async () => {
     const permutation = fc.shuffledSubarray([...parts], { minLength: 3 });
     const subset = fc.subarray([...parts]);
     const value = fc.constantFrom(undefined, null, 0, '', false, [], {});
@@ -151,7 +151,7 @@ describe('CrudResource', () => {
     });
   }
 
-  it('accepts a patch of another copy of this package', async () => {
+  it('accepts a patch created by another installed copy of this package', async () => {
     const changeOf = (part: PatchPart) => (part === 'delete' ? { change: 1 } : undefined);
     const operations = {
       ...notes.operations('r'),
@@ -190,7 +190,7 @@ describe('CrudResource', () => {
   describe('after each step', () => {
     for (const [n, step] of updateSteps.entries()) {
       for (const cancel of ['cancelReconciliation', 'cancelResource'] as const) {
-        it(`checks ${cancel} of ${step}`, async () => {
+        it(`runs no further step once ${step} has called ${cancel}`, async () => {
           const resource = notes.crud('r', {
             [step]: (context: ResourceContext) => context[cancel](),
           });
@@ -199,7 +199,7 @@ describe('CrudResource', () => {
         });
       }
 
-      it(`checks the signal, aborted in ${step}`, async () => {
+      it(`runs no further step once the signal was aborted during ${step}`, async () => {
         const stop = new AbortController();
         const reason = new OperatorError('Stopped', 'the manager stops');
         const resource = notes.crud('r', { [step]: () => stop.abort(reason) });

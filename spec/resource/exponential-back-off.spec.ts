@@ -33,7 +33,7 @@ describe('exponentialBackOff', () => {
     expect(waitsOf(exponentialBackOff(), 999)).to.have.length(999);
   });
 
-  it('stays near the curve, and never exceeds the cap', () => {
+  it('returns delays near the exponential curve, and never more than the maximum', () => {
     const options = fc.record({
       initialIntervalMs: fc.integer({ min: 1, max: 10_000 }),
       multiplier: fc.double({ min: 1, max: 10, noNaN: true }),

@@ -90,7 +90,7 @@ describe('withMetrics', () => {
     );
   });
 
-  it('counts a step once outside a retry, and each attempt inside', async () => {
+  it('counts a step once if it wraps withRetry, and each attempt if withRetry wraps it', async () => {
     const backOffFactory = () => ({ next: () => 0 });
     const tries = async (build: (resource: Resource, kept: Metrics) => Resource) => {
       let left = 2;

@@ -116,7 +116,7 @@ describe('withRetry', () => {
     expect(context.finalizersKept.map(({ reason }) => reason)).to.deep.equal(['a backup runs']);
   });
 
-  it('keeps what another part of the resource requests during a failing attempt', async () => {
+  it('keeps the finalizer request and requeue time of code that runs in parallel to a failing attempt', async () => {
     const context = pass();
     const wait = (ms: number) => new Promise<void>((resolve) => clock.setTimer(resolve, ms));
     let isFirst = true;
@@ -151,7 +151,7 @@ describe('withRetry', () => {
     expect(lines.map(({ message }) => message)).to.include('resource canceled: a backup runs');
   });
 
-  it('undoes the requests of a failed attempt with those of the attempts within it', async () => {
+  it('discards the requeue time that a nested withRetry requested during a failed attempt', async () => {
     const context = pass();
     let left = 1;
     const inner = withRetry(notes.plain('a', { ensureCreated: (own) => own.requeueAfter(5) }));

@@ -40,7 +40,7 @@ async function failureOf(
 }
 
 describe('crashPoints', () => {
-  it('tries every request: writes before it and without their response, and with it', async () => {
+  it('crashes the operator before and after each request, and also after each write before its response', async () => {
     const { requests, results } = await crashPoints(shopScenario(right));
     expect(requests.map(describeRequest)).to.deep.equal([
       ...['get ConfigMap default/shop', 'apply ConfigMap default/env'],

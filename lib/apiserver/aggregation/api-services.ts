@@ -59,7 +59,8 @@ export interface RegisteredGroup {
 
 /**
  * The APIServices of the server. It registers the built-in versions at the start, and keeps an APIService for each
- * served version of the CRDs. As `CrdManager`, it works within the commit of a change.
+ * served version of the CRDs. It is updated within the commit of the change that causes the update, as `CrdManager`
+ * is.
  */
 export class ApiServices {
   readonly #core: ServerCore;

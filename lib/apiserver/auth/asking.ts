@@ -216,7 +216,7 @@ export interface Session {
   readonly untilMs?: number | undefined;
 }
 
-/** Authentication and authorization of a listener, in place of the server's own. */
+/** Authentication and authorization of the requests of one HTTP listener. It replaces that of the API server. */
 export interface ListenerAccess {
   /**
    * Authenticates a request.

@@ -84,7 +84,7 @@ export class DiscoveryHandler {
     return documentResponse(resourceListDocument(this.#kinds, name, served), accept);
   }
 
-  /** The kinds of the included groups, and the documents of extension servers. */
+  /** The kinds that the OpenAPI documents describe, and the URLs of the OpenAPI documents of extension servers. */
   get openApiSource(): OpenApiSource {
     const elsewhere = new Map<string, string>();
     for (const { name, services } of this.#aggregator.groups()) {

@@ -3,7 +3,7 @@ import { isOperatorError } from '../../system/index.js';
 
 /** A body does not fit the Go type that the real server decodes it into: 400. */
 export class DecodeError extends Error {
-  /** The problem in the words of Go's converter from maps to structs, which reads some patched objects. */
+  /** The message of Go's converter from maps to structs, which the real server uses for some patched objects. */
   readonly conversion: string;
 
   constructor(message: string, conversion = message) {

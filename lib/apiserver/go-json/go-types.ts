@@ -304,7 +304,7 @@ function decodeStruct(
 interface Assembly {
   /** The decoded values, by the positions of their fields. */
   readonly given: readonly unknown[];
-  /** Gets the names of empty lists and maps that are left out. */
+  /** The assembly appends the names of empty lists and maps that it leaves out. */
   readonly lost: string[];
   readonly at: Decoding;
 }

@@ -48,7 +48,9 @@ interface States {
   readonly before: State;
 }
 
-/** Checks pairs of conditions. Unchanged pairs may stay invalid. */
+/**
+ * Checks conditions that exclude or require each other. Most checks skip conditions that the write does not change.
+ */
 function validateConditions({ job, status, before }: States, errors: FieldErrors): void {
   const { isComplete, isFailed, isFailing, isSuccessful } = status;
   const refuse = (detail: string): void => errors.wrong('status.conditions', detail);

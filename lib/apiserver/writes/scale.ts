@@ -117,7 +117,7 @@ export function scaleKind(parent: ServedKind): ServedKind {
 export interface ScaleWrite {
   /** The write request for the parent, with the `subresource` `scale` and the hooks of the Scale. */
   readonly request: WriteRequest;
-  /** The stored parent, in the version of the request. */
+  /** The stored object that the Scale belongs to, in the version of the request. */
   readonly live: UnstructuredObject;
 }
 
@@ -233,7 +233,10 @@ function checkUid({ request, live }: ScaleWrite, { metadata }: UnstructuredObjec
   throw conflict(subject, why);
 }
 
-/** Returns the hooks of a parent's write: validation receives the Scales of the parents. */
+/**
+ * Returns the hooks for the write of the object that the Scale belongs to. Validation gets Scales instead of these
+ * objects.
+ */
 function parentHooks(kind: ServedKind, hooks: WriteHooks): WriteHooks {
   const shown = (parent: UnstructuredObject): UnstructuredObject =>
     scaleWith(kind, parent, read(parent, membersOf(kind).replicas));

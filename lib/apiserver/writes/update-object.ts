@@ -113,8 +113,9 @@ function removeFinalized(
 }
 
 /**
- * Returns whether the storage already holds the object in this form. If the schema or the storage version has
- * changed since, or reads complete the object, an update without changes is written too.
+ * Returns whether the stored object equals `object`, so that no write is needed. An update without changes still
+ * needs a write in three cases: the schema or the storage version has changed, or reads add missing fields to the
+ * stored object.
  */
 function isStored(core: ServerCore, kind: ServedKind, object: UnstructuredObject): boolean {
   const { name = '', namespace = '' } = object.metadata;

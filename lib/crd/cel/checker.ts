@@ -352,7 +352,7 @@ class Checker {
     });
   }
 
-  /** Returns the types of index or key, and of values. */
+  /** Returns the types of the index and the items of a list, or of the keys and the values of a map. */
   #iterated(type: CelType, at: number): readonly [CelType, CelType] {
     const [first = dynType, second = dynType] = type.parameters;
     if (type.kind === 'list') return [intType, first];

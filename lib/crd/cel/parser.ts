@@ -57,7 +57,7 @@ function checkSize(source: string): void {
 /** Number of errors of syntax after which the real parser ends. */
 const mostSyntaxErrors = 100;
 
-/** Returns the errors of syntax in source order, up to the error that there are too many. */
+/** Returns the syntax errors in source order. After the first 100, one error says that there are more. */
 function syntaxErrors(issues: readonly CelIssue[]): CelIssue[] {
   const found = issues.filter(isSyntax).sort((one, other) => one.at - other.at);
   const next = found[mostSyntaxErrors];

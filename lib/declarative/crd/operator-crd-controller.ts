@@ -139,7 +139,7 @@ class OperatorObjects {
   });
   /** Names of the operators that the group runs for an object. */
   readonly #own = new Set<string>();
-  /** Names of the operators that {@link OperatorObjects.release} removes. */
+  /** Names of the operators that {@link OperatorObjects.release} is removing. */
   readonly #leaving = new Set<string>();
   /** Returns whether an object needs an operator; undefined until the objects are listed. */
   #isWanted: (name: string) => boolean | undefined = () => undefined;
@@ -200,7 +200,8 @@ class OperatorObjects {
       this.#leaving.add(name);
       try {
         const kinds = views.types(name).map((type) => `${type.group}/${type.kind}`);
-        // Without a restart, operators that read these views would handle their removal as a change of the input.
+        // Without a restart, operators that read these views would treat their removal as deletions, and delete
+        // derived objects.
         await viewWriters.restartReaders(kinds);
         await this.#remove(name, 'orphan', undefined);
       } catch (error) {
@@ -357,7 +358,7 @@ class OperatorObjects {
     return this.#write(kept, { ...kept.status, controllers }, context);
   }
 
-  /** Writes a changed status, as soon as the pace allows. */
+  /** Writes a changed status, as soon as the limit of status writes allows. */
   async #report(
     object: OperatorResource,
     current: OperatorStatus,

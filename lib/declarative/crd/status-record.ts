@@ -6,8 +6,8 @@ import type { FormerController } from '../runtime/clean-up-target.js';
 import type { TargetSpec } from '../spec/operator-spec.js';
 import type { OperatorControllerStatus, OperatorStatus } from './operator-resource.js';
 
-// The status records the targets before the controllers write. So a process that has no other record of a
-// controller can still clean up after it.
+// The status records the targets before the controllers write. So a later process, which has no other record of a
+// removed controller, can still delete its objects.
 
 /** Returns the controllers whose targets a status records. */
 export function formerControllers(status: OperatorStatus | undefined): readonly FormerController[] {

@@ -271,7 +271,7 @@ function orderFrom(start: number, planning: Planning): JoinStep[] {
   }
 }
 
-/** Returns the step to one more source; undefined: all are bound. */
+/** Returns the look-up of the next source; undefined if the order already contains all sources. */
 function nextStep(
   bound: readonly number[],
   { equalities, indexes }: Planning,
@@ -291,7 +291,7 @@ function nextStep(
   return { source, index, probes, readyAfter };
 }
 
-/** Returns the equalities between `source` and the bound sources, with the side of `source` first. */
+/** Returns the equalities between `source` and the sources in `bound`, with the side of `source` first. */
 function tiesTo(
   source: number,
   bound: readonly number[],

@@ -25,7 +25,7 @@ export interface GatherStep {
   readonly key: Expression;
   /** Whether the key may differ for the same document, as with `@now` and `@rnd`. */
   readonly volatile: boolean;
-  /** The place of each document's value and of the group's list. */
+  /** The path of the value in each document. The result of a group has its list at the same path. */
   readonly at: DocumentPath;
 }
 

@@ -72,7 +72,7 @@ export class Pipeline {
   }
 }
 
-/** Returns the changes that are valid for the present documents, and applies them to `present`. */
+/** Applies changes to `present`, except removals of documents that are not in it. Returns the applied changes. */
 function acceptedBy(present: ZSet, deltas: readonly Delta[]): readonly ZSetEntry[] {
   const accepted: ZSetEntry[] = [];
   for (const entry of netDeltas(deltas)) {
@@ -123,9 +123,9 @@ export type OutputChange =
 interface Slot {
   readonly key: ObjectKey;
   readonly documents: ZSet;
-  /** The keys of documents that changed since the last choice. */
+  /** The keys of documents that changed since `chosen` was last determined. */
   readonly touched: Set<string>;
-  /** The documents by key and in order, while there are several. */
+  /** The documents with their rank, by key, while several documents have this name. */
   readonly ranked: Map<string, Ranked>;
   order: SortedList<Ranked>;
   /** The document chosen for the object. */

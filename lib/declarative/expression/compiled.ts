@@ -24,7 +24,7 @@ export interface Compiler {
   readonly random: Random;
   /** Whether an element, `$$`, exists here. */
   readonly hasElement: boolean;
-  /** The same compiler, for a scope with an element. */
+  /** The compiler for expressions in which `$$`, the current element of a list, exists. */
   readonly withElement: Compiler;
   compile(source: unknown, context: CompileContext): Compiled;
 }
@@ -41,11 +41,11 @@ export interface Site {
 /** The definition of an operator. */
 export interface OperatorDefinition {
   readonly name: string;
-  /** Compiles `argument`, and reports its problems to the site's context. */
+  /** Compiles `argument`, and reports its problems to `site.context`. */
   readonly compile: (argument: unknown, site: Site) => Compiled;
 }
 
-/** The result of compiling a part with a problem. */
+/** Stands for a part of an expression that has a problem. */
 export const failed: Compiled = {
   evaluate: () => null,
   constant: false,

@@ -89,7 +89,7 @@ function controllerFrame(controller: GraphController): DrawnFrame {
 }
 
 function resourceNode({ id, apiGroup, kind, viewOf }: GraphResource): DrawnNode {
-  // A view outside a frame belongs to an operator that is not drawn.
+  // A view without a frame belongs to an operator that is not in the graph, so show the operator's name.
   const detail = viewOf === undefined ? apiGroup : `view of ${viewOf}`;
   const look = viewOf === undefined ? 'kind' : 'view';
   return { id: `kind ${id}`, look, lines: detail === '' ? [kind] : [kind, detail] };

@@ -135,8 +135,8 @@ export class ControllerSet {
   }
 
   /**
-   * Returns the slot with the same specification. A controller that cannot run must also have the same
-   * place, which its problems name.
+   * Returns the slot of an existing controller with the same specification. If the controller cannot run, its path in
+   * the specification must be the same too, because its problems contain the path.
    */
   #keep({ name, spec, specPath, problems }: PlannedController): Slot | undefined {
     return this.#slots.find(

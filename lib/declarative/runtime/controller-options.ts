@@ -52,7 +52,7 @@ export interface WriterState {
   readonly restart?: ViewWriter['restart'];
 }
 
-/** Describes a controller of an operator for the readers of what it writes. */
+/** Describes a controller to the controllers that read the views it writes. */
 export function asViewWriter(
   operator: string,
   { name, sources, target }: ControllerSpec,
@@ -61,7 +61,7 @@ export function asViewWriter(
   const group = viewGroupOf(operator);
   const watched = sources.filter(({ type }) => type === 'Watcher');
   const named = (resource: ResourceSpec): string => kindText(operator, resource);
-  // Native objects outlive the process, so readers need not wait for their writers.
+  // Native objects outlive the process, so a controller that reads them need not wait for those that write them.
   const isOfViews = ({ apiGroup = group }: ResourceSpec): boolean => isViewGroup(apiGroup);
   return {
     ...{ operator, name, sources: watched.filter(isOfViews).map(named) },
@@ -85,7 +85,7 @@ export function kindText(
   return `${apiGroup}/${kind}`;
 }
 
-/** Returns the writer of a controller that cannot run; its readers wait. */
+/** Describes a controller that cannot run. Controllers that read its views wait. */
 export function unableViewWriter(operator: string, spec: ControllerSpec): ViewWriter {
   const trouble = (): string => cannotRun;
   return asViewWriter(operator, spec, { progress: () => 'unable', trouble });

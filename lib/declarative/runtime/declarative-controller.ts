@@ -155,11 +155,11 @@ export class DeclarativeController {
   }
 
   /**
-   * Stops the controller. Writes in progress may finish within the manager's `gracefulShutdownMs`. Resolves
-   * when all work has stopped and, with `delete`, when everything is removed that this or an earlier process
-   * wrote. A second call waits for the first.
-   * @throws with `delete`: the failed look-up of its kind, or the failed removals, after all others have been
-   * done.
+   * Stops the controller. Writes in progress may finish within the manager's `gracefulShutdownMs`. Resolves when all
+   * work has stopped and, with `delete`, when everything is removed that this or an earlier process wrote. A second
+   * call waits for the first.
+   * @throws with `delete`: the error of a failed look-up of the target's kind; or the errors of failed removals,
+   * after all other objects are removed.
    */
   async stop(options: StopControllerOptions = {}): Promise<void> {
     const { cleanUp = 'orphan' } = options;
@@ -183,7 +183,7 @@ export class DeclarativeController {
   }
 
   /**
-   * Resolves when its first full pass is written: everything that existed at the start is reconciled.
+   * Resolves when the controller has written its first output: all objects that existed at the start are reconciled.
    * @throws InvalidSpecError it has `problems`.
    * @throws OperatorError `Stopped`: it was stopped before.
    * @throws the signal's reason, as soon as it is aborted.
@@ -229,7 +229,7 @@ export class DeclarativeController {
     return new OperatorError('Stopped', `controller ${this.#label} was stopped`);
   }
 
-  /** Resolves the kinds and starts the pipeline. @returns false if that must be retried: a kind is unresolved */
+  /** Looks up the kinds and starts the pipeline. @returns false if a look-up failed and must be retried */
   async #begin(): Promise<boolean> {
     let kinds: ResolvedKinds;
     try {
@@ -295,7 +295,9 @@ export class DeclarativeController {
     }
   }
 
-  /** Restarts the controller if it runs: it then waits until those that fill its views have written once. */
+  /**
+   * Restarts a running controller. It then waits until the controllers that write its source views have written once.
+   */
   #restart(again = () => this.#addAgain()): Promise<void> {
     if (this.#added === undefined) return Promise.resolve();
     const restarted = Promise.resolve(this.#starting).then(async () => {

@@ -91,7 +91,7 @@ function follow({ type, spec, writes, context, listener }: Following): StartedDo
       signal.throwIfAborted();
     },
     lineageOf: (origin) => {
-      // An origin of this source is always an object of its cache.
+      // The origin of a document is always the cached object from which the document was made.
       const object = origin as KubernetesObject;
       const { resourceVersion } = object.metadata;
       return writes.lineageOf(targetText(type, keyOf(object)), resourceVersion);
@@ -104,7 +104,7 @@ function follow({ type, spec, writes, context, listener }: Following): StartedDo
   };
 }
 
-/** Describes a selected object that was never valid. The quarantine has a stand-in with its labels. */
+/** Names a selected object that the cache could never read. Its entry in the quarantine has its labels. */
 function unreadableOf(
   informer: ReturnType<SourceContext['cache']['peek']>,
   selects: (object: KubernetesObject) => boolean,

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../system/index.js';
 
-/** A chain of writes of one controller, each caused by the one before, is not slowed up to this length. */
+/** Length of a chain of writes, each caused by the write before it, up to which the chain is not slowed. */
 const freeDepth = 50;
 /**
  * Number of writes beyond `freeDepth` that are not slowed within a window, over all objects of a controller.
@@ -9,7 +9,7 @@ const freeWrites = 20;
 const windowMs = 60_000;
 const baseDelayMs = 1_000;
 const maxDelayMs = 60_000;
-/** Depth of a chain of own writes from which its objects count towards the growth limit. */
+/** Number of the controller's own writes in a chain from which the written objects count towards the growth limit. */
 const growthDepth = 3;
 
 /** Limits the objects, and their size, that a controller may create from its own results. */
@@ -46,7 +46,7 @@ export class FeedbackBrake {
   readonly #clock: Clock;
   readonly #limit: GrowthLimit;
   readonly #changed: () => void;
-  /** Times of the last writes of long chains, oldest first. */
+  /** Times of the last writes in chains longer than `freeDepth`, oldest first. */
   readonly #timesMs: number[] = [];
   /** Bytes of each object that the controller created from its own results. */
   readonly #grown = new Map<string, number>();
@@ -68,7 +68,7 @@ export class FeedbackBrake {
     return this.#braked;
   }
 
-  /** Returns how long a write has to wait, in milliseconds; 0: it may start now, and is counted. */
+  /** Returns the delay of a write in milliseconds. With 0 the write may start, and is counted. */
   take({ object, depth }: FeedbackWrite): number {
     if (depth <= freeDepth) return 0;
     const nowMs = this.#clock.monotonicMs();
@@ -118,7 +118,7 @@ export class FeedbackBrake {
     if (isNew) this.#changed();
   }
 
-  /** Releases the brake after a window without a write of a long chain: the loop has ended. */
+  /** Releases the brake: no write of a long chain came for a whole window, so the loop of writes has ended. */
   #calmDown(): void {
     this.#release();
     this.#changed();

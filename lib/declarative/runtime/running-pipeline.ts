@@ -79,7 +79,10 @@ export class RunningPipeline {
   readonly controller: Controller;
   readonly writer: TargetWriter;
   readonly #parts: RunningPipelineParts;
-  /** The latest start: a manager that lost its lease starts again. */
+  /**
+   * The sources and the target watch of the current start. A manager that regains its lease starts the pipeline
+   * again.
+   */
   #started: Started | undefined;
 
   constructor(parts: RunningPipelineParts) {
@@ -150,7 +153,7 @@ export class RunningPipeline {
   }
 
   get #firstFailure(): string | undefined {
-    // Takes no more than the first: this runs after every write.
+    // Read only the first failure, because this getter runs after every write.
     const [first] = this.#started?.run.failures() ?? [];
     if (first === undefined) return undefined;
     return describe(first, first.error, this.#parts.redaction);
@@ -231,7 +234,7 @@ export class RunningPipeline {
   }
 }
 
-/** A start: its sources, and the watch of its target. */
+/** The state between a start and a stop of the pipeline. */
 interface Started {
   readonly run: PipelineRun;
   readonly watch: TargetWatch;

@@ -67,7 +67,7 @@ export interface TargetReconcilerParts {
   readonly changed: () => void;
 }
 
-/** The write at which a controller was slowed down, its cause, and the object before it. */
+/** A write of a controller that is slowed down, with its cause and the object before the write. */
 export interface SlowedWrite extends Braked {
   readonly key: ObjectKey;
   readonly trigger: Trigger;
@@ -134,7 +134,7 @@ export class TargetReconciler {
     return this.#untried?.size === 0;
   }
 
-  /** Whether the first full pass is written. */
+  /** Whether every object of the first full pass has been written without an error. */
   get isSynced(): boolean {
     return this.#firstPass?.size === 0;
   }

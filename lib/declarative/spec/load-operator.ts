@@ -82,7 +82,10 @@ function readDocument(document: YamlDocument.Parsed, reading: Reading): LoadedOp
   return readValue(value, [], { document, reading });
 }
 
-/** Invalid aliases, and those that expand too far, fail only here. */
+/**
+ * Returns the parsed value of a YAML document. YAML aliases that are invalid or expand too far are detected only
+ * here.
+ */
 function valueOf(document: YamlDocument.Parsed, { source, problems }: Reading): unknown {
   try {
     return checkDepth(document.toJS(), source);

@@ -78,7 +78,10 @@ export class ViewWriters {
     await this.#changes.until(isWritten, { signal });
   }
 
-  /** Describes the views that `reader` reads and no controller writes, each with the nearest name of one that is written. */
+  /**
+   * Describes the source views of `reader` that no controller writes. Each text suggests the most similar name of a
+   * written view.
+   */
   unfilledOf(reader: ViewWriter): readonly string[] {
     const targets = [...this.#writers].map(({ target }) => target);
     const unfilled = reader.sources.filter(
@@ -93,7 +96,7 @@ export class ViewWriters {
     });
   }
 
-  /** Restarts the readers of these kinds of views, which are about to be removed and filled again. */
+  /** Restarts the controllers that read these kinds of views. The views are about to be removed and filled again. */
   async restartReaders(kinds: readonly string[]): Promise<void> {
     const readers = [...this.#writers].filter(({ sources }) =>
       sources.some((source) => kinds.includes(source)),
@@ -109,10 +112,10 @@ export class ViewWriters {
     const toCome = reader.sources.find((kind) => this.#isToCome(kind));
     if (toCome !== undefined) return `waits for operator ${ownerOf(toCome)}, whose views it reads`;
     if (this.#awaited(reader).length === 0) return undefined;
-    // Usually no writer has trouble. A quick check, because each reader of a long chain asks at each step of the start.
+    // Usually no controller has trouble. Check that first: during a start, every waiting controller calls this often.
     if (![...this.#writers].some(({ trouble }) => trouble !== undefined)) return undefined;
     const seen = new Set([reader]);
-    // The loop also visits the writers that it adds.
+    // The loop adds writers to `seen`, and visits them too.
     for (const each of seen) {
       for (const writer of this.#awaited(each)) {
         const { operator, name, target, trouble } = writer;
@@ -237,7 +240,7 @@ const maxObjects = 10_000;
 export class TargetWrites {
   /** The most recently written object is last. */
   readonly #writes = new Map<string, Writes>();
-  /** The first claim of an object owns it; the others wait. */
+  /** The claims by object. The first controller in a list owns the object; the others wait. */
   readonly #claims = new Map<string, Claim[]>();
 
   /** Records that a controller begins to write an object. */
@@ -272,7 +275,7 @@ export class TargetWrites {
     return this.#writes.get(object)?.settled;
   }
 
-  /** Whether a version of an object is the result of the last write by `controller`, or older. */
+  /** Whether `controller` was the last writer of an object, and `version` is not newer than that write. */
   isBy(controller: string, object: string, version: string | undefined): boolean {
     const settled = this.lastOf(object);
     const isIts = settled?.controller === controller && settled.version !== undefined;
@@ -280,8 +283,8 @@ export class TargetWrites {
   }
 
   /**
-   * Claims an object. The first claimant owns the object until it releases its claim.
-   * @returns the controller that owns it instead; undefined: the claimant owns it
+   * Claims an object for a controller. The first controller with a claim owns the object until it releases the claim.
+   * @returns the name of another controller that owns the object; undefined if the claimant owns it
    */
   claim(object: string, claim: Claim): string | undefined {
     const claims = this.#claims.get(object) ?? [];

@@ -66,7 +66,7 @@ export class Views {
       looseCustomResources: true,
       requestLogLength: 1_000,
       logBytes: historyBytes,
-      // Above the versions of earlier processes, which clients may still have.
+      // Higher than every version of an earlier process, because clients may still send such a version.
       firstResourceVersion: Math.max(1, (clock ?? systemClock).now() * versionsPerMs),
     });
     const transport = server.transport(undefined, undefined, { sharesObjects: true });
@@ -128,7 +128,7 @@ export class Views {
   }
 }
 
-/** More versions than a process can write in a millisecond. Today's versions then have 16 digits, like 2 ** 53. */
+/** Resource versions per millisecond of the clock: more than a process can write. A version stays below 2 ** 53. */
 const versionsPerMs = 1_000;
 
 /** Maximum size of the history of all views, from which watches resume. */

@@ -110,7 +110,10 @@ const knownVerbs: readonly string[] = [
   ...['escalate', 'impersonate', 'approve', 'attest', 'bind', 'use', 'sign', '*'],
 ];
 
-/** The verbs before `bind`. The others are so short that a word with one letter more or less may be another verb. */
+/**
+ * The verbs before `bind`. The verbs after it are so short that a word with one letter more or less may be a verb of
+ * another API.
+ */
 const distinctVerbs = knownVerbs.slice(0, knownVerbs.indexOf('bind'));
 
 /** Refuses a verb that is surely a mistake. RBAC accepts every text, and then grants nothing by it. */

@@ -135,7 +135,7 @@ export class ObjectTreeReader {
       const store = cache.peek({ apiVersion, kind }, metadataOnly)?.store;
       for (const object of store?.byIndex(controllerUidIndex, uid) ?? []) {
         const whole = { ...object, apiVersion, kind };
-        // An object may be cached twice, whole and as metadata: prefer the one with conditions.
+        // An object may be cached twice, whole and as metadata only. Prefer the whole object, which has conditions.
         if (!metadataOnly || !byUid.has(object.metadata.uid ?? '')) {
           byUid.set(object.metadata.uid ?? '', whole);
         }

@@ -140,7 +140,7 @@ export class LivePages {
     let takenMs = clock.monotonicMs();
     let sentMs = takenMs;
     while (!signal.aborted) {
-      // Before the first event, only the headers can be pending.
+      // Before the first event, only the response headers can be unsent.
       if (sent.size === 0 || sink.pendingBytes === 0) {
         takenMs = clock.monotonicMs();
         const sections = await rendered(render, signal);

@@ -112,8 +112,8 @@ export class ReviewedAccess {
   readonly #clock: Clock;
   readonly #allowed = new Map<string, Decision>();
   /**
-   * Refusals, and reviews that have not ended. They have their own map, so that a flood of them does not
-   * evict permissions.
+   * Refusals, and reviews that have not ended. They are kept apart from `#allowed`, so that many of them do not evict
+   * the permissions.
    */
   readonly #others = new Map<string, Decision>();
   #reviewing = 0;

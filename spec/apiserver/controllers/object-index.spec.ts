@@ -61,7 +61,7 @@ describe('selectorWords', () => {
     });
   }
 
-  it('returns no words for a missing selector', () => {
+  it('returns no index words for an undefined selector', () => {
     expect(selectorWords(undefined)).to.deep.equal([]);
   });
 });

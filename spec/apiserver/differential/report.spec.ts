@@ -17,7 +17,7 @@ const excused = { subjects: ['verbs'], of: /^life: GET \/a$/, reason: 'because' 
 const entry: ListedDifference = { ...excused, at: /^\.body\.a$/ };
 
 describe('the report of a subject', () => {
-  it('lists an answer only if each of its differences is listed', () => {
+  it('counts an answer as listed only if each of its differences is a listed one', () => {
     const comparisons = [
       comparison({ a: 1, b: 1 }, { a: 1, b: 1 }),
       comparison({ a: 1, b: 1 }, { a: 2, b: 1 }),

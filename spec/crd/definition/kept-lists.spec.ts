@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { defineResource, s } from '../../../lib/crd/index.js';
 import type { UnstructuredObject } from '../../../lib/object/index.js';
 
-describe('Items of lists that a version lacks, in a conversion', () => {
+describe('List items that another version of a resource cannot represent, converted to it and back', () => {
   const protocol = s.defaulted(s.string(), 'TCP');
   const port = s.object({
     ...{ port: s.integer(), protocol, name: s.optional(s.string()) },
@@ -210,7 +210,7 @@ describe('Items of lists that a version lacks, in a conversion', () => {
     }
   });
 
-  it('are lost if they do not fit in the annotations, and only they', () => {
+  it('are lost if they do not fit in the annotations, while other fields are kept', () => {
     for (const [spec, ownBytes] of [
       [{ ports: portsOf(6000), note: 'n' }, 0],
       [{ ports: portsOf(1000), note: 'n' }, 150 * 1024],
@@ -222,7 +222,7 @@ describe('Items of lists that a version lacks, in a conversion', () => {
     }
   });
 
-  it('give up what the schema refuses, and nothing else', () => {
+  it('lose a kept field that the schema refuses, and nothing else', () => {
     const ports200 = Array.from({ length: 200 }, (_, index) => ({
       ...{ port: index + 1, protocol: 'TCP', color: 'red' },
     }));
@@ -239,7 +239,7 @@ describe('Items of lists that a version lacks, in a conversion', () => {
     expect(after.filter(({ color }) => color !== 'red').map((one) => one.port)).to.deep.equal([7]);
   });
 
-  it('do not fail a conversion by annotations that are nested too deep', () => {
+  it('do not fail a conversion if the annotations are nested too deep', () => {
     const nested = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     const path = JSON.stringify(['spec', ...Array<string>(50_000).fill('a')]);
     for (const [name, text] of [
@@ -254,7 +254,7 @@ describe('Items of lists that a version lacks, in a conversion', () => {
     }
   });
 
-  it('limit the work for annotations that the schema refuses', () => {
+  it('do not slow down a conversion if the schema refuses many kept fields', () => {
     const fields = Array.from({ length: 1000 }, (_, index) => ({
       ...{
         version: 'v2',

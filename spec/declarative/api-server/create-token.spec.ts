@@ -148,12 +148,12 @@ describe('TokenAuthorizer', () => {
       'allowed',
     ],
   ] as const) {
-    it(`answers ${decision || 'no'} to ${JSON.stringify(more)} in ${namespaces.join() || 'no namespace'}`, () => {
+    it(`answers "${decision}" to ${JSON.stringify(more)} for a token with the namespaces [${namespaces.join()}]`, () => {
       expect(decided(namespaces, more)).to.equal(decision);
     });
   }
 
-  it('lists the rules for a namespace, those of paths for every namespace, and those of everybody', () => {
+  it('lists the rules of the token for a namespace, its rules for paths, and the rules of all users', () => {
     const everybody = [
       {
         ...{ verbs: ['create'], apiGroups: ['authorization.k8s.io'] },

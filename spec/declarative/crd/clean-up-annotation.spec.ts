@@ -12,7 +12,7 @@ describe('cleanUpPolicyOf', () => {
     ['remove', undefined],
   ];
   for (const [written, policy] of cases) {
-    it(`reads ${written === undefined ? 'no annotation' : `"${written}"`} as ${policy ?? 'neither'}`, () => {
+    it(`reads ${written === undefined ? 'a missing annotation' : `"${written}"`} as ${policy ?? 'an invalid policy'}`, () => {
       const annotations = written === undefined ? {} : { 'operator-builder.io/clean-up': written };
       const object = { apiVersion: 'v1', kind: 'Operator', metadata: { name: 'a', annotations } };
       expect(cleanUpPolicyOf(object)).to.equal(policy);

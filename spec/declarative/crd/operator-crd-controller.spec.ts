@@ -259,7 +259,7 @@ describe('The controller of Operator objects', () => {
     expect(after.finalizers).to.have.lengthOf(1);
   });
 
-  describe('keeps what operators of the program made from the views of an Operator object', () => {
+  describe('keeps objects that an operator in the program derived from views of an Operator object', () => {
     const apiGroup = 'maker.view.dcontroller.io';
     const reader = { controllers: [configMapOf('Price', 'price', { apiGroup })] };
     const waiting = 'Unknown Waiting: waits for operator maker, whose views it reads';
@@ -276,7 +276,7 @@ describe('The controller of Operator objects', () => {
         effect: { type: 'status', code: 500, reason: 'InternalError', message: 'no' },
       });
 
-    it('until the object runs after a start', async () => {
+    it('until the Operator object is loaded after a restart', async () => {
       await start();
       await group.upsertOperator('reader', reader);
       await create('maker', [viewOf('Price', namespace)]);
@@ -299,7 +299,7 @@ describe('The controller of Operator objects', () => {
       await eventually(async () => expect(await made()).to.deep.equal([]), { clock });
     });
 
-    it('until the object runs again in the next term as the leader', async () => {
+    it('until the Operator object is loaded again when the process becomes the leader again', async () => {
       const leadership = new ScriptedLeadership();
       await start({ leaderElection: leadership, whenLeadershipIsLost: 'standby' });
       await group.upsertOperator('reader', reader);
@@ -317,7 +317,7 @@ describe('The controller of Operator objects', () => {
     });
   });
 
-  describe('lets operators of the program run with empty views of an operator without an object', () => {
+  describe('lets an operator in the program run with empty views if the operator of these views has no object', () => {
     const apiGroup = 'nowhere.view.dcontroller.io';
     const reader = { controllers: [configMapOf('Price', 'price', { apiGroup })] };
     const isReady = (): void =>
@@ -325,7 +325,7 @@ describe('The controller of Operator objects', () => {
         'True',
       );
 
-    it('after a standby', async () => {
+    it('after the process was a standby', async () => {
       const leadership = new ScriptedLeadership();
       await start({ leaderElection: leadership, whenLeadershipIsLost: 'standby' });
       await candidates(leadership, 1);
@@ -337,7 +337,7 @@ describe('The controller of Operator objects', () => {
       await eventually(isReady, { clock });
     });
 
-    it('after the controller was removed', async () => {
+    it('after the controller of Operator objects was removed', async () => {
       await start();
       await create('other', [viewOf('Price', namespace)]);
       await eventually(async () => expect(await ready('other')).to.match(/^True/), { clock });
@@ -346,7 +346,7 @@ describe('The controller of Operator objects', () => {
       await eventually(isReady, { clock });
     });
 
-    it('which waited when the controller was removed', async () => {
+    it('even if it waited for the views when that controller was removed', async () => {
       const fault = cluster.faults.add({
         match: { user, resource: 'operators' },
         effect: { type: 'status', code: 500, reason: 'InternalError', message: 'no' },

@@ -29,7 +29,7 @@ function statusOf(
   };
 }
 
-describe('continued', () => {
+describe('The function continued', () => {
   const cases: readonly [string, OperatorStatus, OperatorStatus][] = [
     ['written by another process', statusOf(['True', 'Ready', 2]), statusOf(['True', 'Ready', 1])],
     [
@@ -49,7 +49,7 @@ describe('continued', () => {
     ],
   ];
   for (const [when, next, live] of cases) {
-    it(`keeps the live status for an equal one ${when}`, () => {
+    it(`returns the live status instead of an equivalent new status ${when}`, () => {
       expect(continued(next, live)).to.deep.equal(live);
     });
   }
@@ -98,7 +98,7 @@ describe('The targets in the status of an Operator object', () => {
     expect(writtenTarget(config)).to.deep.equal(config);
   });
 
-  it('lack a controller with another name, kind, group or type', () => {
+  it('have no record of a controller with another name, kind, group or type', () => {
     const needed = [
       { name: 'prices', target: price },
       { name: 'configs', target: { ...config, version: 'v2' } },
@@ -111,7 +111,7 @@ describe('The targets in the status of an Operator object', () => {
     expect(unrecorded(undefined, needed)).to.deep.equal(needed);
   });
 
-  it('stay for controllers that cannot run, and for former ones if asked for', () => {
+  it('are kept for controllers that cannot run, and with keepsFormer for removed controllers', () => {
     const next = [
       { name: 'prices', conditions },
       { name: 'configs', conditions, target: price },
@@ -129,13 +129,13 @@ describe('The targets in the status of an Operator object', () => {
 });
 
 describe('A status', () => {
-  it('only starts while its Ready condition says so', () => {
+  it('counts as starting only with the reason Starting in its Ready condition', () => {
     expect(isStarting(statusOf(['Unknown', 'Starting', 1]))).to.equal(true);
     expect(isStarting(statusOf(['Unknown', 'Waiting', 1]))).to.equal(false);
     expect(isStarting({ controllers: [] })).to.equal(false);
   });
 
-  it('follows the one before by a second, and waits a second while it may soon be obsolete', async () => {
+  it('is written a second after the previous one, and a second later while it may change soon', async () => {
     const clock = new VirtualClock();
     const pace = new StatusPace(clock);
     const waits = (): number[] => [pace.waitMs('a'), pace.calmMs('a'), pace.waitMs('b')];

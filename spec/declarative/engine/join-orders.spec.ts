@@ -11,7 +11,7 @@ function equal(left: readonly [number, number], right: readonly [number, number]
 }
 
 describe('planJoinOrders', () => {
-  it('looks up all equalities of two sources together', () => {
+  it('uses one index lookup for all equalities between two sources', () => {
     const { steps, indexes, untied } = planJoinOrders(2, [
       equal([0, 0], [1, 0]),
       equal([1, 1], [0, 1]),
@@ -31,7 +31,7 @@ describe('planJoinOrders', () => {
     ]);
   });
 
-  it('follows a chain from either end and from its middle', () => {
+  it('joins a chain of sources from either end and from its middle', () => {
     const { steps, untied } = planJoinOrders(4, [
       equal([0, 0], [1, 0]),
       equal([1, 1], [2, 0]),
@@ -47,7 +47,7 @@ describe('planJoinOrders', () => {
     expect(untied).to.deep.equal([]);
   });
 
-  it('continues with the source that most equalities tie', () => {
+  it('continues with the source that has the most equalities with the joined sources', () => {
     const { steps } = planJoinOrders(3, [
       equal([0, 0], [1, 0]),
       equal([0, 1], [2, 0]),
@@ -56,7 +56,7 @@ describe('planJoinOrders', () => {
     expect(steps[0]?.map(({ source }) => source)).to.deep.equal([2, 1]);
   });
 
-  it('marks the step after which a lookup is possible', () => {
+  it('names the step after which the keys of a lookup are known', () => {
     const star = planJoinOrders(4, [
       equal([0, 0], [1, 0]),
       equal([0, 0], [2, 0]),
@@ -66,7 +66,7 @@ describe('planJoinOrders', () => {
     expect(star.steps[3]?.map(({ readyAfter }) => readyAfter)).to.deep.equal([0, 1, 1]);
   });
 
-  it('reports sources that no equality ties, and scans them', () => {
+  it('reports a source without an equality to the joined sources, and scans it', () => {
     const { steps, untied } = planJoinOrders(4, [equal([0, 0], [1, 0]), equal([2, 0], [3, 0])]);
     expect(untied).to.deep.equal([2]);
     expect(steps[0]?.map(({ source, index }) => [source, index])).to.deep.equal([

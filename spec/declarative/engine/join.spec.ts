@@ -91,7 +91,7 @@ describe('@join', () => {
     ]);
   });
 
-  it('joins and gathers by equal lists, however long, wherever they come from', () => {
+  it('joins and groups by equal lists of 100 items, whether from a document or from @gather', () => {
     const list = Array.from({ length: 100 }, (_, v) => v);
     const gatherer = pipelineOf([{ '@gather': ['$.all', '$.v'] }], ['A']);
     const made = gatherer.push('A', added(...list.map((v) => object(`ns/${v}`, { all: 1, v }))));

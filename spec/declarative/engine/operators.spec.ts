@@ -52,11 +52,11 @@ describe('routes and their gateways', () => {
     metadata: { name, labels: { shared } },
   });
 
-  it('need no full scan', () => {
+  it('are joined without a full scan', () => {
     expect(planOf(stages, kinds).warnings).to.deep.equal([]);
   });
 
-  it('attach from all namespaces, the same or selected ones', () => {
+  it('match routes of all namespaces, the gateway's own or selected ones', () => {
     const run = runner(stages, kinds);
     run.push(added(gateway('all', 'All'), gateway('same', 'Same'), gateway('some', 'Selector')));
     run.push(
@@ -122,7 +122,7 @@ describe('addresses of the ports of a service', () => {
     },
   ];
 
-  it('follow ports, slices and readiness', () => {
+  it('change with the ports, the endpoint slices and the readiness of endpoints', () => {
     const run = runner(stages, ['Port', 'Slice']);
     const ports = [80, 443].map((port) => object(`ns/web-${port}`, { service: 'web', port }));
     const first = slice('s1', endpoint(true, '10.0.0.2', '10.0.0.1'), endpoint(false, '10.0.0.9'));
@@ -186,7 +186,7 @@ describe('two pipelines that feed each other', () => {
     return changes.map(({ type, document }) => ({ document, weight: type === 'upsert' ? 1 : -1 }));
   }
 
-  it('reach a fixed point, and remove everything with the seed', () => {
+  it('stop changing, and remove all results when their first document is removed', () => {
     const seed = { metadata: { name: 'seed' }, n: 0 };
     expect(settle(added(seed))).to.equal(4);
     expect([...granted.desired().keys()]).to.deep.equal(['g1', 'g2', 'g3']);

@@ -120,7 +120,7 @@ describe('OutputCollector', () => {
     { metadata: { name: 'a', namespace: '%2e' } },
   ];
   for (const misfit of misfits) {
-    it(`drops ${JSON.stringify(misfit)} with a failure, and continues`, () => {
+    it(`drops the document ${JSON.stringify(misfit)}, reports a failure, and continues with the others`, () => {
       const collector = new OutputCollector(['controllers', 0, 'target']);
       expect(told(collector, added(misfit, one))).to.deep.equal(['upsert ns/a']);
       const [failure] = collector.takeNewFailures();

@@ -29,7 +29,7 @@ describe('SortedList', () => {
     );
   });
 
-  it('does not change chunks returned earlier', () => {
+  it('does not change the arrays that it has already returned', () => {
     const list = new SortedList<number>(compare);
     for (let item = 0; item < 2_000; item++) list.add(item);
     const before = list.chunks;

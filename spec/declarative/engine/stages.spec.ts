@@ -155,7 +155,7 @@ for (const stage of ['@gather', '@mux']) {
       ]);
     });
 
-    it('uses the document with the lowest name, in any order of arrival', () => {
+    it('takes the other fields from the document with the lowest name, in any order of arrival', () => {
       const gather = [{ [stage]: ['$.k', '$.v'] }];
       const documents = ['ns/b', 'ns/a', 'ns/a-1', 'ms/a'].map((key, v) =>
         object(key, { k: 1, v }),
@@ -196,7 +196,7 @@ for (const stage of ['@gather', '@mux']) {
       expect(listed(pipeline.snapshot())).to.deep.equal([]);
     });
 
-    it('gathers into an item of a list', () => {
+    it('can write the list of values into an item of a list', () => {
       const gather = [{ [stage]: ['x', '$.list[1]'] }];
       const documents = ['b', 'a'].map((v) => object(`ns/${v}`, { list: [0, v, 2] }));
       expect(resultOf(gather, ...documents)).to.deep.equal([
@@ -204,7 +204,7 @@ for (const stage of ['@gather', '@mux']) {
       ]);
     });
 
-    it('follows maps with nulls in long lists', () => {
+    it('updates and removes a map with a null in a list of 70 values', () => {
       const pipeline = pipelineOf([{ [stage]: ['x', '$.v'] }]);
       const numbers = Array.from({ length: 70 }, (_, v) => object(`ns/n${v + 100}`, { v }));
       const odd = (value: unknown): Document => object('ns/odd', { v: { a: null, value } });

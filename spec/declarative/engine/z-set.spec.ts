@@ -28,20 +28,20 @@ describe('ZSet', () => {
     expect(weights(set)).to.deep.equal(['2 {"a":1,"b":{"c":2,"d":3}}']);
   });
 
-  it('has no entry of weight 0', () => {
+  it('holds no document whose count is 0', () => {
     const set = new ZSet([{ document: { a: 1 }, weight: 1 }]);
     expect(set.add({ document: { a: 1 }, weight: -1 })).to.equal(undefined);
     expect([...set.entries()]).to.deep.equal([]);
   });
 
-  it('integrates changes in any order to the same sum', () => {
+  it('reaches the same sum for any order of changes', () => {
     const property = fc.property(zSet, zSet, (a, b) => {
       expect(weights(sumOf(a, b))).to.deep.equal(weights(sumOf(b, a)));
     });
     fc.assert(property);
   });
 
-  it('cancels with its negation', () => {
+  it('is empty after its negation is added', () => {
     const property = fc.property(zSet, (a) => {
       const negated = [...a.entries()].map((entry) => ({ ...entry, weight: -entry.weight }));
       expect(sumOf(a, new ZSet(negated)).size).to.equal(0);
@@ -49,7 +49,7 @@ describe('ZSet', () => {
     fc.assert(property);
   });
 
-  it('integrates changes without changing them', () => {
+  it('does not modify the changes that are added to it', () => {
     const property = fc.property(fc.array(zSet), (changes) => {
       const before = changes.map(weights);
       sumOf(...changes);

@@ -22,7 +22,7 @@ describe('DataError', () => {
     expect(message(79)).to.equal(`@int: bad, got "${'x'.repeat(79)}…`);
   });
 
-  it('tells the type of a value in its place', () => {
+  it('names the type of the value instead of the value after withoutValue', () => {
     for (const [value, type] of [
       [null, 'null'],
       [[1], 'a list'],

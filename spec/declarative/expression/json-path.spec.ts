@@ -147,7 +147,7 @@ describe('Slices', () => {
     });
   }
 
-  it('select nothing of other values, and leave them as they are', () => {
+  it('select nothing from a value that is not a list, and do not change it', () => {
     for (const list of [{ 0: 'a', length: 1 }, 'text', 7]) {
       expect(evaluate('$.list[0:1]', { list })).to.equal(null);
       expect(evaluate({ list: '$.list', '$.list[0:1]': 1 }, { list })).to.deep.equal({ list });

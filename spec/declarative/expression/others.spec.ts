@@ -95,7 +95,7 @@ describe('@selector', () => {
 });
 
 describe('@rnd', () => {
-  it('draws whole numbers from the first operand, below the second', () => {
+  it('returns a whole number that is at least the first operand and below the second', () => {
     const random = seededRandom(7);
     const compiled = compileExpression({ '@rnd': [2, '$.beyond'] }, compileContext([]), { random });
     const drawn = new Set(Array.from({ length: 200 }, () => compiled({ beyond: 5 })));

@@ -31,7 +31,7 @@ spec:
 `;
 
 describe('operatorGraph', () => {
-  it('has every kind once, and each view with its operator', () => {
+  it('contains each kind once, and each kind of views with its operator', () => {
     expect(graphOf(health).resources).to.deep.equal([
       { id: '/Pod', apiGroup: '', kind: 'Pod' },
       { id: '/Service', apiGroup: '', kind: 'Service' },

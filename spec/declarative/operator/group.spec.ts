@@ -20,7 +20,7 @@ describe('A group of operators', () => {
   });
   afterEach(() => manager.stop());
 
-  it('serves its views by the given server, and by another one from then on', async () => {
+  it('serves its views by the given API server, and by the server of setApiServer after that call', async () => {
     const attached: string[] = [];
     const server = (name: string) => ({
       attach: (views: Views) => attached.push(`${name} ${views === manager.views}`),
@@ -48,7 +48,7 @@ describe('A group of operators', () => {
     expect(group.listOperators()).to.deep.equal([added[1]]);
   });
 
-  it('tells the names of operators whose status may have changed, until the listener ends', async () => {
+  it('calls its listener with each operator whose status may have changed, until the listener is removed', async () => {
     const group = new Group({ manager });
     const told: string[] = [];
     const stop = group.listen((name) => void told.push(name));

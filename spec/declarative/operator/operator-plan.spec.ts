@@ -32,7 +32,7 @@ function told({ controllers, problems, describe: line }: OperatorPlan): object {
 }
 
 describe('The plan of an operator', () => {
-  it('has its controllers in order, each with its place', () => {
+  it('has its controllers in the order of the specification, each with its path', () => {
     const plan = {
       controllers: [
         ['one', 'controllers.0', []],
@@ -48,7 +48,7 @@ describe('The plan of an operator', () => {
     expect(told(planOperator('op', loaded!))).to.deep.equal(plan);
   });
 
-  it('gives each problem to its controller, and those of the whole to all', () => {
+  it('lists a problem of one controller there only, and a problem of the specification at every controller', () => {
     const nameless = { ...two, name: '', target: { kind: '' } };
     const spec = { controllers: [one, nameless], more: 1 };
     const unknown = 'unknown field more; want controllers';
@@ -79,7 +79,7 @@ describe('The plan of an operator', () => {
     }
   });
 
-  it('takes one more controller, at the next place', () => {
+  it('accepts a further controller, with the path after the last one', () => {
     const plan = planOperator('op', { controllers: [one] });
     const added = withController(plan, two);
     expect(told(added)).to.deep.equal({
@@ -176,7 +176,7 @@ describe('Sources and targets', () => {
   const pod = { apiGroup: '', kind: 'Pod', type: 'Updater' } as const;
   const far = { apiGroup: 'far.view.dcontroller.io', kind: 'V', type: 'Updater' } as const;
 
-  it('are the same with the same group, kind and type', () => {
+  it('are equal if group, kind and type are equal, whatever the version', () => {
     expect(sameTarget(view, { ...view, version: 'v2' })).to.equal(true);
     for (const other of [pod, far, { ...view, kind: 'W' }, { ...view, type: 'Patcher' } as const]) {
       expect(sameTarget(view, other)).to.equal(false);
@@ -188,13 +188,13 @@ describe('Sources and targets', () => {
     ]);
   });
 
-  it('are views of an operator, or of another one', () => {
+  it('are distinguished as views of this operator, views of another one, or other kinds', () => {
     const all = [view, far, pod, { ...far, apiGroup: 'op.view.dcontroller.io' }];
     expect(all.map((each) => isOwnView(each, 'op'))).to.deep.equal([true, false, false, true]);
     expect(all.map(isView)).to.deep.equal([true, true, false, true]);
   });
 
-  it('name each kind of views once', () => {
+  it('yield the list of kinds of views without duplicates', () => {
     const source = (resource: object, type = 'Watcher') => ({ ...resource, type, periodMs: 0 });
     const spec = (target: object, ...read: readonly object[]): ControllerSpec =>
       ({ name: 'c', sources: read, target }) as unknown as ControllerSpec;

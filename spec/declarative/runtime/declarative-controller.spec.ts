@@ -72,7 +72,7 @@ describe('DeclarativeController', () => {
     expect(await scene.names(Copies)).to.deep.equal(['a']);
   });
 
-  it('writes a view of any name, and settles', async () => {
+  it('writes a view whatever its name, and then sends no more writes', async () => {
     scene = await ControllerScene.start();
     const names = ['(full pass)', '__proto__', 'constructor', 'web-TCP-80', 'é'];
     for (const [n, name] of names.entries()) await scene.put(configMap(`n-${n}`, { name }));

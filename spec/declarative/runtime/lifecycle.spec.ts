@@ -280,7 +280,7 @@ describe('the lifecycle of declarative controllers', () => {
       }
     };
 
-    it('writes all others if one namespace is forbidden, and reports the one', async () => {
+    it('writes to all other namespaces if one is forbidden, and reports that one', async () => {
       scene = await ControllerScene.start();
       await putIn('locked', 'open');
       scene.base.cluster.faults.add({
@@ -298,7 +298,7 @@ describe('the lifecycle of declarative controllers', () => {
       expect(message).to.match(/^target of locked\/in-locked: .* 403 Forbidden/);
     });
 
-    it('reports nothing about targets that go with their namespace, and makes them again with it', async () => {
+    it('reports no error for targets that are deleted with their namespace, and creates them again with it', async () => {
       scene = await ControllerScene.start();
       await putIn('leaving');
       const [controller] = (await scene.run(spread)) as [DeclarativeController];

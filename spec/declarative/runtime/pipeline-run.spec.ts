@@ -307,7 +307,7 @@ describe('PipelineRun', () => {
       },
     });
 
-    it('stops those that have started when another one cannot start', async () => {
+    it('stops the started sources when another source cannot start', async () => {
       const setup = await ManagerSetup.start();
       const context = new Context(setup);
       const fake = newFake();
@@ -326,7 +326,7 @@ describe('PipelineRun', () => {
       expect(setup.clock.pendingTimers).to.equal(0);
     });
 
-    it('tells each new problem once, and the state of all', async () => {
+    it('reports each new problem of a source once, and has the state of all sources', async () => {
       const setup = await ManagerSetup.start();
       const context = new Context(setup);
       const [pods, nodes] = [newFake(), newFake()];
@@ -371,7 +371,7 @@ describe('PipelineRun', () => {
       await setup.end();
     });
 
-    it('passes fully in each period, until it is stopped', async () => {
+    it('enqueues one full reconcile in each period, until it is stopped', async () => {
       const setup = await ManagerSetup.start();
       const { clock } = setup;
       const context = new Context(setup);

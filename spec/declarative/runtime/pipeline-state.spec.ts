@@ -73,7 +73,7 @@ describe('PipelineState', () => {
     expect(state.work(2)).to.equal(undefined);
   });
 
-  it('returns the event of a document only if the document had no other', () => {
+  it('returns the event of a document only if it is the only one since the document was processed', () => {
     const store = new Store('A');
     const state = stateOf(doubled, [store]);
     const object = { apiVersion: 'v1', kind: 'A', metadata: { name: 'a' } };
@@ -87,7 +87,7 @@ describe('PipelineState', () => {
     expect(state.work(100)?.event).to.equal(undefined);
   });
 
-  it('detects unreported changes by itself', () => {
+  it('finds all changed documents after allChanged, without a report for each', () => {
     const store = new Store('A');
     const state = stateOf(doubled, [store]);
     for (const name of ['a', 'b']) {

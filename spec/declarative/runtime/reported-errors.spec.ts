@@ -158,7 +158,7 @@ describe('The conditions of a declarative controller', () => {
     });
   }
 
-  it('tell of a slowed controller from then on', () => {
+  it('contain Throttled once the controller was slowed, also after that ends', () => {
     const health = new ControllerHealth(new VirtualClock());
     health.update(fine);
     expect(health.update({ ...fine, throttled: 'it feeds itself' })).to.equal(true);
@@ -212,7 +212,7 @@ describe('The error of a controller that feeds itself', () => {
     );
   });
 
-  it('leaves out what cannot be read', async () => {
+  it('says "unknown writer" if the object and its cause cannot be read', async () => {
     const trigger = { type: 'source', source: 'pipeline' } as const;
     const error = await hotLoopError(
       { ...slowed, trigger, live: undefined },

@@ -55,13 +55,13 @@ describe('The clean-up of a target', () => {
     }
   });
 
-  it('passes on other errors', async () => {
+  it('fails with any other error of the server', async () => {
     const broken = failing(new Error('out of memory'));
     expect(await cleanUp(broken, broken)).to.equal('out of memory');
     expect(await cleanUp(served, broken)).to.equal('clean-up of op/copies: out of memory');
   });
 
-  it('has the policy delete or orphan', () => {
+  it('accepts only the policies delete and orphan', () => {
     for (const policy of ['delete', 'orphan']) expect(() => checkCleanUp(policy)).not.to.throw();
     expect(() => checkCleanUp('keep'))
       .to.throw('cleanUp: want delete or orphan, got "keep"')

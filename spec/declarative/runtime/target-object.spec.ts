@@ -169,7 +169,7 @@ describe('A view that is stored without a copy', () => {
     expect(stored({ status: {}, text: 'x' })).to.deep.equal(viewThing({}, { text: 'x' }));
   });
 
-  it('has content, labels or annotations', () => {
+  it('exists only if the document has content, labels or annotations', () => {
     expect(stored({ metadata: { name: 'a' }, status: {} })).to.equal(undefined);
     for (const metadata of [{ labels: { a: 'x' } }, { annotations: { a: 'x' } }]) {
       expect(stored({ metadata })).to.deep.equal(viewThing(metadata));
@@ -177,7 +177,7 @@ describe('A view that is stored without a copy', () => {
     expect(stored({ status: { a: 1 } })).to.deep.equal(viewThing({}, { status: { a: 1 } }));
   });
 
-  it('has neither finalizers, owners, nulls, deep members nor more than 1.5 MiB', () => {
+  it('does not exist for a document with finalizers, owners, nulls, deep nesting or more than 1.5 MiB', () => {
     const deep = (levels: number): unknown => (levels === 0 ? 1 : [deep(levels - 1)]);
     const text = 'x';
     for (const document of [
@@ -196,7 +196,7 @@ describe('A view that is stored without a copy', () => {
     );
   });
 
-  it('tells its size, with an estimate of the metadata of the server', () => {
+  it('knows its size, including an estimate of the metadata that the server adds', () => {
     const bytes = (document: Document): number => viewOf(view, document)?.bytes ?? 0;
     const one = bytes({ text: 'x' });
     expect(one).to.be.within(500, 700);

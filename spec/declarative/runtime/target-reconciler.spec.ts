@@ -52,7 +52,7 @@ describe('TargetReconciler', () => {
     expect(counted.turns).to.be.within(10, 50);
   });
 
-  it('enqueues no object before the first full pass, which enqueues all', async () => {
+  it('enqueues no single object before the first full reconcile, which enqueues all objects', async () => {
     const keys = ['a', 'b'].map((name) => ({ name }));
     const document = { metadata: {} };
     const desired = new Map(keys.map((key) => [key.name, { key, document }]));
@@ -161,7 +161,7 @@ describe('The writes of a target', () => {
     ({ type, object: { metadata: { resourceVersion } } }) as never;
   const watch = { type: 'event' } as never;
 
-  it('begin with all desired and all written objects, and are complete when each is written', async () => {
+  it('start with all desired and all earlier written objects, and are complete when each was reconciled', async () => {
     const notes = new Notes(['a', 'b']);
     notes.written = ['b', 'c'];
     expect(notes.state).to.deep.equal({
@@ -185,7 +185,7 @@ describe('The writes of a target', () => {
     ]);
   });
 
-  it('count as tried, not as written, when they fail, and recover', async () => {
+  it('count as tried but not as synced when they fail, and recover', async () => {
     const notes = await new Notes(['a', 'b']).pass();
     notes.answer = (name) => Promise.reject(new Error(`no ${name}`));
     expect([await notes.reconcile('a'), await notes.reconcile('b')]).to.deep.equal([
@@ -237,14 +237,14 @@ describe('The writes of a target', () => {
     expect([notes.failures, notes.reconciler.failing]).to.deep.equal([[], 0]);
   });
 
-  it('need a known desired state', async () => {
+  it('fail while the desired state is unknown', async () => {
     const notes = new Notes([], { desired: () => undefined });
     expect(await notes.reconcile('a')).to.equal(
       'desired state is unknown: the controller is restarting',
     );
   });
 
-  it('look again once a minute after an object whose namespace was deleted', async () => {
+  it('retry once a minute to write an object whose namespace was deleted', async () => {
     const notes = await new Notes(['a', 'b']).pass();
     const gone = apiError(404, 'NotFound', { kind: 'namespaces', name: 'ns' });
     const terminating = apiError(403, 'Forbidden', {
@@ -264,7 +264,7 @@ describe('The writes of a target', () => {
     expect(notes.failures.filter((each) => each.startsWith('a'))).to.have.length(1);
   });
 
-  it('remove nothing that an unreadable source may want, unless this process wrote it', async () => {
+  it('remove only objects that this process wrote while a source object is quarantined', async () => {
     const notes = new Notes(['a']);
     notes.written = ['a', 'b'];
     await notes.pass();
@@ -281,7 +281,7 @@ describe('The writes of a target', () => {
     expect(notes.wrote.slice(2)).to.deep.equal(['delete b']);
   });
 
-  it('leave an object to the controller that owns it, until that releases it', async () => {
+  it('skip an object that another controller has claimed, until that controller releases it', async () => {
     const notes = await new Notes(['a']).pass();
     const owner = { controller: 'op/other', acquired: () => undefined };
     const object = '/ConfigMap a';
@@ -340,7 +340,7 @@ describe('The writes of a target', () => {
     expect(notes.wrote).to.have.length(3);
   });
 
-  it('record how often the controller itself led to a write', async () => {
+  it('record how many of the controller's own writes led to a write', async () => {
     const notes = await new Notes(['a']).pass();
     const lineage = () => [...(notes.writes.lastOf('/ConfigMap a')?.lineage ?? [])];
     const feedback = {
@@ -378,7 +378,7 @@ describe('The writes of a target', () => {
     });
   });
 
-  it('stop at the limit of objects that the controller makes of its own', async () => {
+  it('stop at the limit of objects that the controller creates from its own results', async () => {
     const growth = { objects: 1, bytes: 2 * 1024 ** 2 };
     const notes = await new Notes(['a', 'b'], { growth }).pass();
     const lineage = new Map([['op/copies', 20]]);

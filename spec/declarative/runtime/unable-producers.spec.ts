@@ -79,7 +79,7 @@ describe('A Secret written through views before a restart', () => {
       { ...produces, pipeline: [{ '@sellect': true }], sources: [{ kind: 'Passed' }] },
     ],
   ] as const) {
-    it(`is kept while its producer ${what}; readers wait and name the producer`, async () => {
+    it(`is kept while its producer ${what}; controllers that read its views wait and name the producer`, async () => {
       await written();
       const group = await run(scene, operator(unable, passes, writes));
       const messages = (): (string | undefined)[] =>

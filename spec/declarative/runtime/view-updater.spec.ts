@@ -173,7 +173,7 @@ describe('An Updater of views', () => {
     expect(await views.client.get(type, key)).to.include({ n: 1 });
   });
 
-  it('counts the bytes of its writes against the limit of the history', async () => {
+  it('counts the bytes of its writes towards the size limit of the watch history', async () => {
     await stored.write(key, { metadata, n: 1 }, context);
     const { resourceVersion } = (await views.client.get(type, key)).metadata;
     // The history keeps 64 MiB; each version counts fully.

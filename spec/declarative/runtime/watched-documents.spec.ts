@@ -10,7 +10,7 @@ const nothing = (): void => undefined;
 const missing = new Error('it does not wait');
 const spec = { kind: 'Copy', type: 'Watcher', periodMs: 0 } as const;
 
-describe('watchedDocuments', () => {
+describe('A source of watchedDocuments', () => {
   let scene: ControllerScene;
   beforeEach(async () => {
     scene = await ControllerScene.start();
@@ -26,7 +26,7 @@ describe('watchedDocuments', () => {
     return { cache, client } as unknown as SourceContext;
   }
 
-  it('of views catch up once all existing views are seen', async () => {
+  it('has caught up once it has seen all existing views', async () => {
     await scene.put(view('Copy', 'a'));
     const source = watchedDocuments('Copy', {
       ...{ type: { apiVersion: views, kind: 'Copy' }, spec },
@@ -44,7 +44,7 @@ describe('watchedDocuments', () => {
     started.stop();
   });
 
-  it('of views catch up although a listed view is deleted before the wait begins', async () => {
+  it('catches up although a listed view is deleted before the wait begins', async () => {
     await scene.put(view('Copy', 'a'));
     scene.manager.cache.start();
     const { cache } = scene.manager;
@@ -70,7 +70,7 @@ describe('watchedDocuments', () => {
     started.stop();
   });
 
-  it('of views catch up once the cache no longer shows views that are gone', async () => {
+  it('has caught up once the cache no longer contains deleted views', async () => {
     await scene.put(view('Copy', 'a'));
     scene.manager.cache.start();
     const { targetWrites: writes } = scene.manager;
@@ -98,7 +98,7 @@ describe('watchedDocuments', () => {
     started.stop();
   });
 
-  it('of views that were dropped meanwhile do not wait, and pass on other errors', async () => {
+  it('does not wait for views whose kind was removed meanwhile, and fails with any other error', async () => {
     await scene.put(view('Copy', 'a'));
     const { cache, client, targetWrites: writes } = scene.manager;
     const caughtUp = async (error: Error): Promise<unknown> => {
@@ -118,7 +118,7 @@ describe('watchedDocuments', () => {
     expect(await caughtUp(new Error('out of memory'))).to.equal('Error: out of memory');
   });
 
-  it('name the missing kind when it is not served', async () => {
+  it('names its kind in the error when the kind is not served', async () => {
     const type = { apiVersion: 'nowhere.example.com/v1', kind: 'Gizmo' };
     const { targetWrites: writes } = scene.manager;
     const told = { times: 0 };
@@ -135,7 +135,7 @@ describe('watchedDocuments', () => {
     started.stop();
   });
 
-  it('of native kinds do not wait for controllers of this process, which do not write them', async () => {
+  it('does not wait for controllers of this process if its kind is native', async () => {
     await scene.put(configMap('a'));
     const type = { apiVersion: 'v1', kind: 'ConfigMap' };
     const { targetWrites: writes } = scene.manager;

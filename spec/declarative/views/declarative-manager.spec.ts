@@ -202,7 +202,7 @@ describe('DeclarativeManager', () => {
     await setup.end();
   });
 
-  it('parks informers of dropped views until the views exist again', async () => {
+  it('pauses the informers of a removed kind of views until the kind exists again', async () => {
     const seen: string[] = [];
     const setup = await Setup.start();
     const { base, manager } = setup;

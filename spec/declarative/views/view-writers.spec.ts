@@ -136,7 +136,7 @@ describe('TargetWrites', () => {
     ...{ controller, version, lineage: lineage(controller), atMs: 7 },
   });
 
-  it('tells which write led to a version of an object', () => {
+  it('knows which write led to a version of an object', () => {
     const writes = new TargetWrites();
     expect([writes.lineageOf('a', '1'), writes.lastOf('a')]).to.deep.equal([undefined, undefined]);
     writes.begin('a', 'one', lineage('one'));
@@ -181,7 +181,7 @@ describe('TargetWrites', () => {
     expect(writes.lastOf('first')).to.deep.equal(one);
   });
 
-  it('lets the first claimant own an object until it releases it', () => {
+  it('lets the first controller that claims an object write it until it releases the object', () => {
     const writes = new TargetWrites();
     const acquired: string[] = [];
     const claimantOf = (controller: string) => ({

@@ -34,7 +34,7 @@ describe('marks', () => {
     });
   }
 
-  it('move the reason to the marked condition', () => {
+  it('set the reason on the marked condition, and remove it from the others', () => {
     const clock = new VirtualClock();
     const { status } = markFailed({}, why, clock);
     const { conditions = [] } = markHealthy(status, why, clock).status;

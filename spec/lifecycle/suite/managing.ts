@@ -183,7 +183,7 @@ export function managingSuite(open: OpenStage): void {
     expect(items.map(({ metadata }) => metadata.name)).to.deep.equal(['a', 'b', 'd', 'e']);
   });
 
-  it('renews perishables in each interval although resources throws an error that is not retried', async () => {
+  it('calls perishablesSynchronizer in each interval although resources throws an error that is not retried', async () => {
     let renewals = 0;
     const stage = await open({
       type: LocalConfig,

@@ -98,7 +98,7 @@ describe('Sharding and clocks', () => {
     expect(() => fence.check('update')).to.throw('not sent');
   });
 
-  it('does not treat itself as expelled by a list that began before it joined', async () => {
+  it('does not treat itself as expelled if its member Lease is missing in a list that began before it joined', async () => {
     const late = async <T>(answer: PromiseLike<T>): Promise<T> => {
       const answered = await answer;
       await sleep(group.clock, 500);

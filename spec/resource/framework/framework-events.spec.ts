@@ -40,7 +40,7 @@ class Feed<Item> implements AsyncIterable<Item> {
   }
 }
 
-describe('a framework with informers of others', () => {
+describe('a framework that gets events from the informers of another library', () => {
   const open = scenes(embeddedTarget);
 
   it('reconciles the objects passed to updateFunc and deleteFunc although it does not run', async () => {

@@ -94,7 +94,7 @@ interface Fixed {
   readonly operands: readonly Operand<unknown>[];
   readonly type: ValueType | undefined;
   readonly apply: Apply;
-  /** Builds the operator from the evaluations of its operands. */
+  /** Combines the compiled operands to one function. */
   readonly chain: (evaluations: readonly Expression[], operation: string) => Expression;
 }
 
@@ -137,7 +137,7 @@ interface OnOperand {
   readonly apply: Apply;
 }
 
-/** Compiles an operator on the list that is its only operand. */
+/** Compiles an operator whose only operand is a list. */
 function onOperand(
   placed: readonly PlacedOperand[],
   { operand, type, apply }: OnOperand,
@@ -234,8 +234,8 @@ export function evaluationsOf(placed: readonly PlacedOperand[]): Expression[] {
 }
 
 /**
- * Makes a part from an operator's evaluation. If all operands are constant it is evaluated now: a failure now
- * would occur for every document.
+ * Makes a compiled part from the evaluation of an operator. If all operands are constant, the operator is evaluated
+ * now: an error would occur for every document too.
  */
 export function fold(
   evaluate: Expression,

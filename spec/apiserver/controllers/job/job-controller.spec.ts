@@ -300,7 +300,7 @@ describe('a Job in the embedded cluster', () => {
     expect(await names(Pod)).to.have.length(1);
   });
 
-  it('succeeds by a rule that counts any indexes', async () => {
+  it('succeeds by a rule of its successPolicy with succeededCount only', async () => {
     const { create, get } = await simulatedCluster(byIndex('ready', 'succeed'));
     const rules = [{ succeededIndexes: '0', succeededCount: 1 }, { succeededCount: 1 }];
     await create(job('j', { ...indexed, successPolicy: { rules } }));

@@ -120,7 +120,7 @@ export function readinessSuite(open: OpenScene): void {
     expect(scene.lines.filter((line) => line.includes('readyCondition'))).to.have.length(1);
   });
 
-  it('writes another type if configured, or none', async () => {
+  it('writes a condition of the type in the option readyCondition, or no condition if the option is false', async () => {
     const scene = await open();
     scene.run({ readyCondition: 'Reconciled' });
     scene.run({ name: 'second', readyCondition: false, resources: [scene.resource('s1')] });
