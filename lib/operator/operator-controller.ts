@@ -46,7 +46,7 @@ export interface StyledController<T extends KubernetesObject> {
   readonly type: TypeReference<T>;
   readonly owns: OwnedTypes;
   readonly options: ControllerOptions;
-  /** Adds the watches and the event filters of the operator, except the watches of the kinds in `owns`. */
+  /** Adds all watches and sources that the user described, except the watches of the kinds in `owns`. */
   readonly configure: (controller: ControllerBuilder) => ControllerBuilder;
   readonly requires: readonly RequiredAccess[];
   readonly place: Pick<ManagerAddOptions, 'phase' | 'shards'>;

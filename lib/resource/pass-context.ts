@@ -273,7 +273,7 @@ class Pass {
   /** The current place. Shows where a reconcile hangs. */
   place: Place;
   readonly values = new Map<ContextKey<unknown>, unknown>();
-  /** The requests in their order, each with the attempts that it was made in. */
+  /** The requests in their order, each with the attempts of `withRetry` in which it was made. */
   #requests: { readonly request: Request; readonly attempts: readonly symbol[] }[] = [];
 
   constructor(resourceSet: string) {

@@ -84,7 +84,8 @@ async function retried<T extends KubernetesObject, R>(
       if (askedMs > longestAskedMs) throw error;
       const longerMs = Math.max(waitMs, askedMs);
       logRetry(step, error, { attempt, waitMs: Math.round(longerMs) });
-      // Undo now: code that runs beside the step may make requests during the delay.
+      // Undo now, before the delay: during the delay, code that runs in parallel to the step may make requests that
+      // must stay.
       undoRequests();
       await sleep(clock, longerMs, signal);
     }

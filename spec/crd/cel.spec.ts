@@ -12,7 +12,7 @@ import recorded from './recorded/cel-verdicts.json' with { type: 'json' };
 const real: Verdicts = recorded;
 
 describe('CEL', () => {
-  it('has a recorded verdict of the real server for every expression', () => {
+  it('has a recorded result of the real server for every expression', () => {
     expect(Object.keys(real)).to.have.members([...celExpressions]);
     expect(celExpressions.length).to.be.greaterThan(600);
   });

@@ -95,7 +95,7 @@ interface Applied {
   readonly kind: ServedKind;
 }
 
-/** Callbacks for the runs of a policy. A key names the policy, a binding and a parameter. */
+/** Callbacks of the evaluation of a mutating policy. A key names a policy, a binding and a parameter. */
 interface PolicyRun {
   readonly runs: (key: string) => boolean;
   readonly ran: (key: string) => void;

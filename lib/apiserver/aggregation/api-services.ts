@@ -104,7 +104,7 @@ export class ApiServices {
     return this.#groups;
   }
 
-  // Reads the stored object instead of that of the entry: a listener may already have changed it again.
+  // Read the stored object, not the object of the log entry: another listener may have changed the object since.
   #follow({ collection, key }: LogEntry): void {
     const stored = this.#core.log.collection(collection).get(key);
     if (collection === apiServiceCollection) {

@@ -43,7 +43,10 @@ export function startDefaultStorageClass(host: ControllerHost): void {
 }
 
 const apiServer = { name: 'kubernetes', namespace: 'default' };
-/** An address of the block for documentation: simulated pods reach no server. */
+/**
+ * An address that is reserved for documentation (RFC 5737). No server listens there, since simulated pods send no
+ * requests.
+ */
 const apiServerAddress = '192.0.2.1';
 const apiServerPort = { name: 'https', port: 6443, protocol: 'TCP' };
 

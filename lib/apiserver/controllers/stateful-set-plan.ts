@@ -175,7 +175,10 @@ function firstUnavailable(
   return inOrder.find((pod) => !pod.available || pod.terminating);
 }
 
-/** Collects actions in order. If `monotonic`, the first blocked item ends the list. */
+/**
+ * Collects the actions of all items in order. If `monotonic` (`OrderedReady`), stops after the first item that is
+ * blocked.
+ */
 function runAll<T>(items: readonly T[], monotonic: boolean, stepOf: (item: T) => Step): Step {
   const actions: StatefulSetAction[] = [];
   for (const item of items) {

@@ -28,7 +28,7 @@ export function usedNames(crds: Iterable<Crd>): UsedNames {
   return { kinds, resources };
 }
 
-/** Accepts each name of a CRD that it has already, or that no CRD of the group has. The last conflict is reported. */
+/** Accepts each name that this CRD has already, or that no other CRD of the group has. Reports the last conflict. */
 export function acceptNames({ spec, status }: Crd, { resources, kinds }: UsedNames): AcceptedNames {
   const { categories, ...wanted } = spec.names;
   const names: { -readonly [K in keyof CrdNames]: CrdNames[K] } = {

@@ -274,7 +274,7 @@ function customRules(crd: Crd['spec'], version: CrdVersion, hasStatus: boolean):
 }
 
 /**
- * Returns a function that records warnings: unchanged fields of an update may stay invalid, with a
+ * Returns a function that adds a warning to `errors`. Fields that an update leaves unchanged may stay invalid, with a
  * warning.
  */
 function to(errors: FieldErrors): (warning: string) => void {

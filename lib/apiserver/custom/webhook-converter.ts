@@ -135,7 +135,7 @@ export class WebhookConverter {
   }
 }
 
-/** Returns the parts of an object that a conversion may depend on. The other metadata belongs to the server. */
+/** Returns the parts of an object on which a conversion may depend. The server sets the rest of the metadata. */
 function lasting(object: UnstructuredObject): unknown {
   const { name, namespace, uid, labels, annotations } = metadataOf(object);
   return { ...object, metadata: { name, namespace, uid, labels, annotations } };

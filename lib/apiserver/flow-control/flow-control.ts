@@ -74,7 +74,7 @@ export class FlowControl {
     return this.#sorted;
   }
 
-  // Reads the stored object instead of that of the entry: a listener may already have changed it again.
+  // Read the stored object, not the object of the log entry: another listener may have changed the object since.
   #follow({ collection, key }: LogEntry): void {
     if (collection !== flowCollection && collection !== levelCollection) return;
     this.#sorted = undefined;

@@ -391,7 +391,7 @@ function zeroStruct(plan: StructPlan): Record<string, unknown> {
 
 // The union types in a CRD's schema: Go picks the branch by the first character.
 
-/** Members with a union are pointers in Go: missing ones are nil, and no other is empty. */
+/** Members of a union type are pointers in Go. A missing member is nil, and every other value is written. */
 const union = { zero: () => null, isEmpty: () => false };
 
 /** Returns the state for a nested decoder. Its unknown fields are not reported to the outer decoder. */

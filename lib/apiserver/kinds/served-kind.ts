@@ -71,7 +71,10 @@ interface KindConversions {
 
 /** The parts of a CustomResourceDefinition beside its schema. */
 interface CustomKind {
-  /** The revision of the last change of the spec: a real server has no older changes for watches. */
+  /**
+   * The resource version of the last change of the CRD's spec. Watches cannot resume from an earlier version, as on a
+   * real server.
+   */
   readonly since: number;
   readonly scale: ScalePaths | undefined;
   /** The path of the replicas in each version that has a scale, by `apiVersion`. */
@@ -105,7 +108,7 @@ export interface CustomColumn {
   readonly priority?: number;
 }
 
-/** Built-in groups and kinds whose finalizers need no domain. Neither do those of custom resources. */
+/** Built-in groups and kinds whose finalizers need no domain. Finalizers of custom resources need none either. */
 const plainFinalizers: ReadonlySet<string> = new Set([
   ...['apiextensions.k8s.io', 'apiregistration.k8s.io', 'admissionregistration.k8s.io'],
   ...['/Event', 'coordination.k8s.io/Lease', 'node.k8s.io/RuntimeClass'],

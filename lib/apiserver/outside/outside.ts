@@ -63,7 +63,7 @@ export class Outside {
     this.#random = random;
   }
 
-  /** True if a piece of work is running; it may be waiting for answers. */
+  /** True if {@link Outside.run} is running some work, which may be waiting for answers. */
   get active(): boolean {
     return this.#scope !== undefined;
   }
@@ -73,7 +73,7 @@ export class Outside {
     return this.#needed();
   }
 
-  /** The clock, whose time is constant within a piece of work. */
+  /** The clock. Its time stands still while {@link Outside.run} runs some work. */
   get clock(): Clock {
     const clock = this.#clock;
     return {
@@ -84,7 +84,7 @@ export class Outside {
     };
   }
 
-  /** Random values, which are the same in each attempt of a piece of work. */
+  /** Random values. Each attempt of the same work gets the same values. */
   get random(): Random {
     return { next: () => this.#nextNumber(), uuid: () => this.#nextUuid() };
   }
@@ -101,7 +101,10 @@ export class Outside {
     return questions.map(({ key }) => scope.answers.get(key) as T);
   }
 
-  /** Runs `act` at the first attempt of the current work, and returns that result at each restart. `act` commits. */
+  /**
+   * Runs `act`, which commits a change, only in the first attempt of the current work. Later attempts return the same
+   * result.
+   */
   once<T>(key: string, act: () => T): T {
     const scope = this.#scope;
     if (scope === undefined) return act();

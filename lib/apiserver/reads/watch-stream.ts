@@ -71,7 +71,10 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
   #end = Infinity;
   #initial: readonly UnstructuredObject[];
   #sent = 0;
-  /** How often the event at the position is still to be sent; undefined: the faults have not been asked yet. */
+  /**
+   * How often the event at `#position` must still be sent; undefined until the fault rules have decided about the
+   * event.
+   */
   #copies: number | undefined;
   #bookmarkDue: number | undefined;
   #state: 'initial' | 'following' | 'ended' = 'initial';

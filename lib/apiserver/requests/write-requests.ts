@@ -73,7 +73,7 @@ export function writeOf(
   };
 }
 
-/** Returns the core that shows the rules of kinds whether a write is a dry run. */
+/** Returns the server core for the rules of kinds. It tells them whether the write is a dry run. */
 function coreOf({ core }: ResourceContext, { dryRun }: WriteRequest): ServerCore {
   return dryRun ? dryRunCore(core) : core;
 }

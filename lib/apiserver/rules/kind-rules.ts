@@ -79,9 +79,12 @@ export interface KindRules<T = UnstructuredObject> {
   readonly firstGeneration?: 0;
   /** The name rule. @defaultValue 'subdomain' */
   readonly nameFormat?: NameFormat;
-  /** Checks the metadata of a new object only if the rest of it is valid. @defaultValue false */
+  /** Checks the metadata of a new object only if the rest of the object is valid. @defaultValue false */
   readonly checksMetadataLast?: boolean;
-  /** Fills in defaults after a write of the status too: they depend on the metadata. @defaultValue false */
+  /**
+   * Fills in defaults after a write of the status too, because the defaults of the kind depend on the metadata.
+   * @defaultValue false
+   */
   readonly defaultsMetadata?: boolean;
   /** Creates the object on a PUT to an unused name. @defaultValue false */
   readonly createOnUpdate?: boolean;
@@ -136,7 +139,10 @@ export interface KindRules<T = UnstructuredObject> {
    * An annotation that clients see on whole objects, but not when they request only the metadata. @defaultValue none
    */
   readonly hiddenAnnotation?: string;
-  /** Returns what clients read of an object: the same for the same object. @defaultValue all of it */
+  /**
+   * Returns the form of a stored object that clients read. It must return the same JavaScript object for the same
+   * stored object. @defaultValue all of it
+   */
   readonly shown?: (object: T) => UnstructuredObject;
   /** Columns of tables. @defaultValue name and time of creation */
   readonly columns?: readonly TableColumn[];

@@ -62,7 +62,7 @@ export function validateUsedClaims(
 }
 
 /**
- * Checks a use of one request of a claim, or of the whole claim if it names none.
+ * Checks that containers do not use a request of a resource claim twice. An empty `request` uses the whole claim.
  * @param before - the requests of the claim that are used already
  */
 function validateUse(
@@ -75,7 +75,7 @@ function validateUse(
     return;
   }
   if (request === '') {
-    // A use of the whole claim repeats each of its requests that is already used.
+    // The whole claim includes each request that is already used, so each of them is a duplicate.
     for (let count = before.size; count > 0; count--) errors.duplicate('', name);
     return;
   }

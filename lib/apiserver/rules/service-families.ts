@@ -8,7 +8,7 @@ import { validateIp } from './field-values.js';
 
 type ServiceSpec = Wire<V1ServiceSpec>;
 
-/** The errors of a step: the real server stops at the first step with errors. */
+/** Collects the errors of one step of the allocation. The real server stops at the first step with errors. */
 export class ServiceErrors extends FieldErrors {
   readonly #name: string;
 
@@ -68,7 +68,10 @@ function isSamePreference(spec: ServiceSpec, old: ServiceSpec | undefined): bool
   );
 }
 
-/** Drops the second family if an update asks for one family. An update with another policy must not drop it. */
+/**
+ * Drops the second IP family if an update changes the policy to `SingleStack`. With another policy, refuses an update
+ * that drops a family.
+ */
 function releaseFamilies(spec: ServiceSpec, old: ServiceSpec, errors: FieldErrors): void {
   const { ipFamilies = [], ipFamilyPolicy } = spec;
   const before = old.ipFamilies ?? [];

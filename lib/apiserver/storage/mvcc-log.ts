@@ -74,8 +74,8 @@ export class MvccLog {
   }
 
   /**
-   * The revision of the last change by a snapshot; 0 without one. Objects up to it may be older than their schemas,
-   * whatever their version.
+   * The revision of the last change by a snapshot; 0 without one. Objects up to this revision may not fit the current
+   * schema of their kind, even if their `resourceVersion` is newer than the schema.
    */
   get restoredRevision(): number {
     return this.#restoredRevision;

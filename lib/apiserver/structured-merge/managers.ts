@@ -207,7 +207,7 @@ function byAge([idA, a]: [string, Owner], [idB, b]: [string, Owner]): number {
 interface Ancient {
   readonly id: string;
   readonly owner: Owner;
-  /** The id of the oldest entry of that version, which becomes `ancient-changes`. */
+  /** The id of the oldest entry with the same `apiVersion`. This entry becomes `ancient-changes`. */
   readonly first: string;
 }
 

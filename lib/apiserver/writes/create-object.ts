@@ -221,8 +221,8 @@ function store(
   const ruling = rulingKind(core, kind);
   const isIncomplete =
     ruling.rules.completeNew?.(object) === true || storesEmpty || hasNullBytes(object);
-  // The empty version reserves its place among the members, and the commit fills it in. A webhook must not see it in a
-  // custom resource.
+  // The empty `resourceVersion` fixes the position of the field in `metadata`; the commit sets its value. A
+  // conversion webhook of a custom resource must not see the empty value.
   if (!dryRun && ruling.custom === undefined) object.metadata.resourceVersion = '';
   const ordered = ruling.inOrder(object);
   const stored = ruling.isStorageVersion ? ordered : kind.toStorage(ordered);

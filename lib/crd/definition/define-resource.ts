@@ -292,7 +292,9 @@ function columnProblems(
   ];
 }
 
-/** 'built-in': below a built-in type. 'free': a field that the schema only preserves. */
+/**
+ * The schema of a field. 'built-in': the field is in a built-in type. 'free': the schema only preserves the field.
+ */
 type Found = TypedSchema<unknown> | 'built-in' | 'free' | undefined;
 
 /** Returns the schema at a plain path. */

@@ -69,7 +69,10 @@ export function validateCommon(schema: Schema, { field, errors, place }: CommonC
   validateSharing(schema, field, errors);
 }
 
-/** Checks the required and forbidden keywords of a structural schema, except junctors and lists. */
+/**
+ * Checks the required and forbidden keywords of a structural schema, except list keywords, `allOf`, `anyOf`, `oneOf`
+ * and `not`.
+ */
 export function validateKeywords(schema: Schema, check: KeywordCheck): void {
   const { level, field, errors } = check;
   if (schema.items === undefined && schema.type === 'array') {
@@ -248,7 +251,7 @@ function validateKey(items: Schema, { key, keys, field, errors }: KeyCheck): voi
   }
 }
 
-/** Structural keywords that are forbidden inside junctors, and the message for each. */
+/** Structural keywords that are forbidden inside `allOf`, `anyOf`, `oneOf` and `not`, and the message for each. */
 const structural = [
   ['type', 'must be empty to be structural'],
   ['additionalProperties', 'must be undefined to be structural'],

@@ -44,7 +44,7 @@ export function writtenParts(schema: Written): Parts<unknown> {
   const isOpen = additionalProperties !== undefined && typeof additionalProperties !== 'boolean';
   return [
     ...members.map(([name, part]) => [`properties[${name}]`, part] as const),
-    // The API server's own check reports a list of schemas.
+    // Skip a list of schemas here: another check reports it, as on the API server.
     ...(items === undefined || Array.isArray(items) ? [] : [['items', items] as const]),
     ...(isOpen ? [['additionalProperties', additionalProperties] as const] : []),
   ];

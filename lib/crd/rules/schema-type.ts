@@ -170,7 +170,7 @@ function unreadable(message: string): never {
   throw new CelError(message);
 }
 
-/** Rules can only compare values of an unknown schema. */
+/** The schema of values whose schema is unknown: rules can compare them, and nothing else. */
 const unknownSchema: Schema = {};
 
 /** A JSON object in a rule. */

@@ -100,7 +100,7 @@ interface KnownObjects {
   readonly desired: readonly KubernetesObject[];
   /** The kinds of all objects that the configuration may own. */
   readonly types: readonly TypeReference<KubernetesObject>[];
-  /** The reason why the desired objects are unknown. It must not block the deletion forever. */
+  /** The reason why the desired objects are unknown. This problem must not block the deletion forever. */
   readonly problem?: Trouble;
 }
 
@@ -134,7 +134,10 @@ async function knownObjects(pass: Pass, watched: Pick<OwnedKinds, 'types'>): Pro
   return { desired, types, problem: { reason: 'ResourcesUnknown', message } };
 }
 
-/** Returns the object in the place where a deployment puts it; nothing if it can have no place. */
+/**
+ * Returns the object with the namespace that a deployment gives it; an empty list if a namespaced object has no
+ * namespace.
+ */
 async function placed(
   { live }: Pass,
   object: KubernetesObject,

@@ -83,7 +83,7 @@ export class Pass {
 
   /** Whether nothing has been deployed yet. */
   get isCreating(): boolean {
-    // A custom `isCreating` may look at conditions, which exist before the first phase.
+    // Pass the whole status: a custom `isCreating` may read conditions, which can exist before the first phase.
     return (this.status.phase ?? '') === '' || this.settings.crManager.isCreating(this.cr);
   }
 
@@ -159,7 +159,7 @@ export class Pass {
     return this.#eventTexts.get(error)?.join('; ');
   }
 
-  /** Remembers the source of `error`, which is rethrown unchanged. */
+  /** Remembers which callback or hook threw `error`, because the error itself is rethrown unchanged. */
   nameSource(error: unknown, source: ErrorSource): void {
     this.#sources.set(error, source);
   }
@@ -293,7 +293,7 @@ export function reportFailure(pass: Pass, error: unknown): void {
   else pass.complain(trouble);
 }
 
-/** Whether the error is temporary: it does not mean that the system is degraded. */
+/** Whether the error is temporary and so no reason to report the system as degraded. */
 export function isOfTheMoment(error: unknown): boolean {
   if (isOperatorError(error, 'ConnectionFailed') || isTooManyRequests(error)) return true;
   return isApiError(error) && (error.status === 503 || error.status === 504);

@@ -148,8 +148,8 @@ export function refusesDowngrade(pass: Pass): boolean {
 }
 
 /**
- * Whether a newer operator created or changed the objects of a configuration that has lost its status. An
- * older operator refuses to work then, too.
+ * Whether the labels of the objects show a newer version, although the status of the configuration was lost. An older
+ * operator then refuses to work, too.
  */
 export function refusesOlderThanObjects(pass: Pass, surveyed: readonly SurveyedObject[]): boolean {
   const { createVersionLabel, updateVersionLabel } = pass.settings;

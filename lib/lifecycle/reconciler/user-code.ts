@@ -40,7 +40,9 @@ export interface CallbackObjects {
   readonly current?: UnstructuredObject | undefined;
 }
 
-/** States after a write. The object does not show whether their callbacks were called. */
+/**
+ * The callback states after a write. A live object does not show whether the callbacks of these states were called.
+ */
 export type AfterState = 'POST_CREATE' | 'POST_UPDATE' | 'POST_DELETE';
 
 /** A callback that failed after the write of its object. It is called again, without the write. */

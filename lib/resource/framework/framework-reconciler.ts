@@ -53,7 +53,10 @@ interface Subject<T extends KubernetesObject> {
   readonly id: string;
 }
 
-/** A reconcile that timed out. After its time-out it could not write, so the next one shows it. */
+/**
+ * A reconcile that timed out. It could not write after its time-out, so the next reconcile of the object writes the
+ * condition.
+ */
 interface TimedOut {
   readonly note: string;
   readonly generation: number | undefined;
@@ -152,7 +155,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     const { id, object, pass } = subject;
     const timedOut = this.#timeouts.get(id);
     this.#timeouts.delete(id);
-    // Without a retry another process may have reconciled the object since.
+    // If this reconcile is not a retry, another process may have reconciled the object since the time-out.
     const isRetry = pass.triggers?.some(({ type }) => type === 'retry') ?? true;
     const isCurrent = isRetry && timedOut?.generation === object.metadata.generation;
     if (timedOut === undefined || !isCurrent) return subject;
@@ -272,7 +275,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
       const facts = { reason: 'NoResourceSet', action: 'Delete', note } as const;
       this.#reporting.recorder.record({ regarding: object, type: 'Warning', ...facts });
     }
-    // No condition: a framework in another process may handle the object and write one.
+    // Write no condition: a framework in another process may handle this object and write the condition.
     return this.#again(undefined);
   }
 

@@ -92,7 +92,7 @@ async function completed(
   const type = await types.typeOf(client, wanted);
   const { owner } = settings;
   const namespace = placeOf(owner, wanted, type);
-  // These labels come last: the object would not be found again without them.
+  // These labels come last, so that no other label replaces them: the resource finds its objects by these labels.
   const labels = { ...wanted.metadata.labels, ...keptMarks(owner, name) };
   const marked = { ...wanted, metadata: { ...wanted.metadata, labels } };
   const { apiVersion, kind } = wanted;
@@ -110,7 +110,7 @@ function wantedObject(
   type: ResourceType<KubernetesObject>,
   object: KubernetesObject,
 ): WantedObject {
-  // Everything is deleted with the owner, PersistentVolumeClaims included.
+  // All objects are deleted with the owner, PersistentVolumeClaims too.
   const options = { whenOwnerDeleted: 'delete' } as const;
   return { type, ref: referenceTo(object), object: object as UnstructuredObject, options };
 }

@@ -38,7 +38,7 @@ describe('the report of a subject', () => {
     expect([differ([404, 200]), differ([404, 201]), differ([200, 404])]).to.deep.equal([0, 1, 1]);
   });
 
-  it('fails for an entry of the subject that excuses nothing', () => {
+  it('fails if a listed difference of the subject occurs in no answer', () => {
     const report = reportOf('verbs', [comparison('a', 'a')], [entry]);
     expect(report.unused).to.deep.equal([entry]);
     expect(isClean(report)).to.equal(false);

@@ -152,7 +152,7 @@ describe('commands in simulated pods', () => {
     expect((await run(['id'])).stdout).to.equal('first');
   });
 
-  it('exit like an unknown program if no rule matches', async () => {
+  it('exit with the code of an unknown program if no rule matches', async () => {
     cluster.pods.add({ exec: [{ command: ['psql'] }] });
     const { stderr, status } = await run(['ls', '-l']);
     expect(stderr).to.equal('ls: command not found: no pod rule answers it\n');

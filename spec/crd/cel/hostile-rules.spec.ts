@@ -52,7 +52,7 @@ describe('hostile CEL rules', () => {
     expect(failureOf(list('if', 3000)).issues).to.have.length(100);
   });
 
-  it('repeats the errors of the target of a macro, up to 100', () => {
+  it('reports each error in the target of a macro twice, as the real server does, up to 100 errors', () => {
     const problem = "undeclared reference to 'nope' (in container '')";
     const chain = (links: number): string => `nope${'.optMap(a, a)'.repeat(links)}`;
     expect(summary(chain(3))).to.deep.equal([`8 × ${problem}`]);
@@ -68,7 +68,7 @@ describe('hostile CEL rules', () => {
     ]);
   });
 
-  it('stops after 30 recoveries from syntax errors, and skips up to 256 tokens after one', () => {
+  it('stops parsing after 30 syntax errors, and skips up to 256 tokens after each of them', () => {
     const recovery = '1 × Syntax error: error recovery attempt limit exceeded: 30';
     const extra = "Syntax error: extraneous input '2' expecting ')'";
     expect(summary(list('(1 2)', 30))).to.deep.equal([`30 × ${extra}`]);

@@ -3,7 +3,7 @@ import { compileCel } from '../../../lib/crd/cel/program.js';
 import { CelList } from '../../../lib/crd/cel/values.js';
 
 describe('The type of an empty list in CEL', () => {
-  it('is a list of dyn, which any rule may use', () => {
+  it('is a list of dyn, so that a rule may use its items as any type', () => {
     const { type } = compileCel('[]', new Map());
     const program = compileCel("x.all(one, one > 1 && one == 'a')", new Map([['x', type]]));
     expect(program.evaluate({ x: new CelList([]) })).to.equal(true);

@@ -27,7 +27,7 @@ describe('served versions without a conversion', () => {
     });
   }
 
-  it('must not have fields that the stored version lacks, though that is not served', () => {
+  it('must not have fields that the storage version lacks, even if the storage version is not served', () => {
     const versions = (served: boolean) =>
       [
         { name: 'v1', storage: true, served, schema: s.object({ spec: s.object({}) }) },

@@ -334,7 +334,7 @@ describe('validateStructure of rules, defaults and metadata', () => {
     });
   }
 
-  it('checks limits and defaults of maps for authors, but not for a server, which does not', () => {
+  it('checks limits and defaults of maps in a definition, but skips these checks in the server, as real servers do', () => {
     const limits = { type: 'integer', minimum: 0.5, maximum: 2.5, multipleOf: 0.5 };
     const map = { type: 'object', additionalProperties: { type: 'integer', default: 'x' } };
     expect(problemsOf(limits)).to.have.length(3);

@@ -138,12 +138,12 @@ describe('minimalValue', () => {
     ],
   ];
   for (const [title, schema, value] of values) {
-    it(`is the least value for ${title}`, () => {
+    it(`is the smallest valid value for ${title}`, () => {
       expect(minimalValue(schema)).to.deep.equal(value);
     });
   }
 
-  it('is a usual text of each format', () => {
+  it('is a typical text for each string format', () => {
     const texts = {
       byte: 'c2FtcGxl',
       cidr: '10.0.0.0/24',

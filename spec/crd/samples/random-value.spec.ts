@@ -112,12 +112,12 @@ describe('randomValue', () => {
     expect(range({ type: 'integer', maximum: -10 })).to.deep.equal([-15, -10]);
   });
 
-  it('draws the least number above limits that exclude each other', () => {
+  it('returns the minimum if minimum and maximum exclude each other', () => {
     const limits = { minimum: 5, exclusiveMinimum: true, maximum: 5 } as const;
     expect(different({ type: 'integer', ...limits })).to.deep.equal(['6']);
   });
 
-  it('varies a digit of the usual text of a format', () => {
+  it('changes one digit in the typical text of a string format', () => {
     const digits = [1, 2, 3, 4, 5, 6, 7, 8, 9];
     const base64 = (text: string) => Buffer.from(text).toString('base64');
     for (const [format, textOf] of [

@@ -116,7 +116,7 @@ describe('validateSchema', () => {
     ]);
   });
 
-  it('compares whole numbers with truncated limits', () => {
+  it('compares integers with limits whose fraction is cut off, as the API server does', () => {
     expect(said(2, { type: 'number', maximum: 1.5 })).to.deep.equal([
       'Invalid value: 2: a in body should be less than or equal to 1',
     ]);
@@ -126,7 +126,7 @@ describe('validateSchema', () => {
     ]);
   });
 
-  it('refuses every integer by a limit that does not fit the type', () => {
+  it('refuses every integer if a limit does not fit the integer type', () => {
     const limit = (what: string): string =>
       `Invalid value: "": ${what} value must be of type integer (default format) in a`;
     expect(said(3, { type: 'integer', minimum: 1.5 })).to.deep.equal([limit('Minimum boundary')]);

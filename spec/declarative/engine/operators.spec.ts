@@ -56,7 +56,7 @@ describe('routes and their gateways', () => {
     expect(planOf(stages, kinds).warnings).to.deep.equal([]);
   });
 
-  it('match routes of all namespaces, the gateway's own or selected ones', () => {
+  it('match routes of all namespaces, their own or selected ones', () => {
     const run = runner(stages, kinds);
     run.push(added(gateway('all', 'All'), gateway('same', 'Same'), gateway('some', 'Selector')));
     run.push(

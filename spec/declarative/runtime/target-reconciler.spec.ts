@@ -340,7 +340,7 @@ describe('The writes of a target', () => {
     expect(notes.wrote).to.have.length(3);
   });
 
-  it('record how many of the controller's own writes led to a write', async () => {
+  it('record how many of the writes of this controller led to a write', async () => {
     const notes = await new Notes(['a']).pass();
     const lineage = () => [...(notes.writes.lastOf('/ConfigMap a')?.lineage ?? [])];
     const feedback = {

@@ -62,7 +62,7 @@ describe('The rules of a role', () => {
     );
   });
 
-  it('have no verbs besides *, and are dropped without verbs', () => {
+  it('contain no other verb beside *, and are dropped if they have no verbs', () => {
     const core = { apiGroups: [''], resources: ['pods'] };
     const rules = [
       { ...core, verbs: ['get', '*'] },

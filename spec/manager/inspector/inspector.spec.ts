@@ -222,7 +222,7 @@ describe('The inspector', () => {
     expect(await section('sources')).to.match(/widget not served/);
   });
 
-  it('shows the problem of a cache that needs neither a kind nor a permission', async () => {
+  it('shows the problem of a cache that neither an unserved kind nor a missing permission causes', async () => {
     const away = () => {
       throw new OperatorError('ConnectionFailed', 'the server is away');
     };

@@ -155,7 +155,7 @@ describe('The overview of a manager', () => {
     ]);
   });
 
-  it('tells each cause of a reconcile', () => {
+  it('describes each cause of a reconcile', () => {
     const event = { type: 'event', cluster: 'c1', object: object('x', { cluster: undefined }) };
     const fields = ['a', 'b', 'c', 'd', 'e', 'f'];
     const updated = { ...event, event: 'updated', isInInitialList: false };

@@ -81,7 +81,7 @@ describe('Metrics whose target is known later', () => {
   });
 
   for (const isEarly of [true, false]) {
-    it(`end an update at collection ${isEarly ? 'before' : 'after'} the target is known`, () => {
+    it(`no longer call a collect callback that was removed ${isEarly ? 'before' : 'after'} the target is known`, () => {
       const { metrics, collect } = recorded();
       const late = new LateMetrics();
       let collections = 0;

@@ -70,7 +70,7 @@ describe("An operator's own metrics", () => {
         refused((m) => m.counter({ name: 'x', help }).add(1, { kind: 'a' }), none);
       });
 
-      it('refuse values that they cannot count', () => {
+      it('refuse sample values that are not numbers, NaN, and negative values of a counter', () => {
         const swapped = { kind: 'a' } as never;
         const problem = 'metric x: want a number, then the labels, got {"kind":"a"}';
         refused((m) => m.counter({ name: 'x', help }).add(swapped), problem);

@@ -62,7 +62,7 @@ describe('Possession', () => {
     expect(possession.owned).to.deep.equal([]);
   });
 
-  it('takes a returning slot only after its work has ended', () => {
+  it('owns a slot that it gets back only after the earlier work on the slot has ended', () => {
     const possession = memberA('a');
     const { drain = 0 } = possession.see(record(2, 'A'));
     expect(possession.see(record(3, 'a')).acquired).to.deep.equal([]);
