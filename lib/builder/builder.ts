@@ -43,7 +43,8 @@ import type { Plan } from './plan.js';
 import { Run } from './run.js';
 import { SettledCheck } from './settled.js';
 
-// The class sets this function, because only code inside it can read the private `#end`.
+// Returns the private `#end` of a chain. The class below sets this function, because only code in the class can read
+// `#end`.
 let endOf: (chain: Builder) => ChainEnd;
 
 /**

@@ -4,7 +4,10 @@ import type { KubernetesObject } from '../object/index.js';
 import { OperatorError } from '../system/index.js';
 import type { ChainedLink } from './link.js';
 
-/** The end of a chain. Chains share the ends of the chains that they continue. */
+/**
+ * The last link of a chain, with a reference to the previous one. A chain that continues another chain shares its
+ * links.
+ */
 export interface ChainEnd {
   /** The last link; undefined in an empty chain, and after `rolloutOrder`. */
   readonly link: ChainedLink | undefined;

@@ -193,7 +193,7 @@ function replacesPods(step: PlannedStep): boolean {
   const { planned, desired, live } = step;
   if (live === undefined) return false;
   if (planned.action === 'recreate') return !step.keepsPods;
-  // If the plan does not change these fields, look at the live ones: the chain may leave them to another manager.
+  // If the plan does not change these fields, read them from the live object: another manager may set them.
   const isNew = planned.changes.some(({ path }) => revisionPaths.test(path));
   if (keepsRevision(isNew && desired !== undefined ? desired.object : live)) return false;
   return planned.action === 'configure' && templateChanges(planned).length > 0;

@@ -58,7 +58,7 @@ type SettledChains = LruMap<string, OwnerChains>;
 const settledChains = new WeakMap<CacheLooks, SettledChains>();
 const mostOwners = 50_000;
 const mostChainsOfAnOwner = 4;
-/** More than one, so that owners are forgotten faster than new ones are remembered. */
+/** Number of owners that each call checks: more than one, so that entries are removed faster than they are added. */
 const checkedOwners = 2;
 
 /** Compares a reconcile with earlier reconciles of the same owner that changed nothing. */
@@ -69,7 +69,10 @@ export class SettledCheck {
   readonly #looks: CacheLooks | undefined;
   readonly #seen: Look[] = [];
   #digest: string | undefined;
-  /** Number of calls whose results the cache can't confirm. A reconcile with such calls is not remembered. */
+  /**
+   * Number of calls whose results cannot be read from the cache again. The results of a reconcile with such calls are
+   * not kept.
+   */
   #begun = 0;
   #hasWritten = false;
   readonly #ownerUid: string;
@@ -219,7 +222,7 @@ export class SettledCheck {
 
   #note(looks: CacheLooks, read: Omit<Look, 'seen'>, found: readonly KubernetesObject[]): void {
     const look = { ...read, seen: found };
-    // Otherwise the read bypassed the cache, or the cache has changed since.
+    // If the cache now returns another object, the read bypassed the cache, or the cache has changed since.
     if (isSeenAgain(looks, look)) this.#seen.push(look);
     else this.#begun++;
   }

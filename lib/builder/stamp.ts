@@ -119,7 +119,10 @@ export interface StampSources {
   readonly chained: (kind: Stamp['kind'], name: string) => ChainedObject['link'] | undefined;
   /** Returns true if the chained object was applied. Otherwise pods would be rolled on old data. */
   readonly applied: (kind: Stamp['kind'], name: string) => boolean;
-  /** Salt of the Secrets' hashes; it survives a deletion of the Secrets. */
+  /**
+   * Salt for the hashes of Secrets. It does not depend on the Secrets, so it stays the same when they are deleted and
+   * created again.
+   */
   readonly salt: string;
   /** Returns the live object; undefined if it does not exist. */
   readonly live: (kind: Stamp['kind'], name: string) => Promise<UnstructuredObject | undefined>;

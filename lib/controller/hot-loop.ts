@@ -167,7 +167,10 @@ export class HotLoopDetector {
     return Math.max(0, ...[...(this.#hot.get(key) ?? [])].map((track) => track.delayMs));
   }
 
-  /** Returns true if the server's answer shows the version from before the write. */
+  /**
+   * Returns true if the answer has the resourceVersion that the object had before the write: the write changed
+   * nothing.
+   */
   #changesNothing(sample: WriteSample): boolean {
     const version = versionOf(sample.after);
     if (version === undefined) return false;

@@ -119,7 +119,7 @@ export interface KeyOwnershipListener {
   released(graceMs: number): Promise<void>;
 }
 
-/** The maximum number of remembered keys that this process may not reconcile and no cache shows. */
+/** Maximum number of remembered keys that this process may not reconcile and whose objects are in no cache. */
 const maxUnseen = 10_000;
 
 /** The keys that this process may reconcile, and those to enqueue when it acquires them. */

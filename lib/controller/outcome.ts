@@ -198,7 +198,7 @@ export class Outcomes {
     const { queue, lastErrors, mayQueue, giveUp } = this.#parts;
     const { key } = ended.item;
     const { work, isAborted } = ended.run;
-    // The controller is stopping, or the key was released: that caused the failure.
+    // Whether the reconcile failed because the controller is stopping or the key was released.
     const isEnded = isAborted && outcome !== 'timeout';
     const isOurs = mayQueue(work, ended.cluster);
     this.#count(outcome, error);
@@ -221,7 +221,7 @@ export class Outcomes {
     outcome: ReconcileOutcome,
   ): number | undefined {
     const retryMs = outcome === 'terminal' ? undefined : this.#retry(ended, error);
-    // The queue would ignore a later requeue, but the metrics would count it.
+    // If the retry comes first, add no requeue: the queue would ignore it, but the metrics would count it.
     if (afterMs === undefined || (retryMs !== undefined && retryMs <= afterMs)) return retryMs;
     // The queue keeps the earlier of the two.
     return Math.min(retryMs ?? Infinity, this.#requeue(ended.item, afterMs));

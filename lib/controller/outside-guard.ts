@@ -277,7 +277,10 @@ function refuseHttp(request: ClientRequest): void {
   request.destroy(refusal.error);
 }
 
-/** Called at the first refusal: the listener changes what Node.js does with other rejections. */
+/**
+ * Listens for unhandled rejections. Called at the first refusal only, because the listener changes how Node.js
+ * handles all other rejections.
+ */
 function watchRejections(): void {
   if (process.listeners('unhandledRejection').includes(reportRejection)) return;
   process.prependListener('unhandledRejection', reportRejection);

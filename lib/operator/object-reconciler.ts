@@ -250,7 +250,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
       ...own,
       ...{ client, owner: object, controllerName, owns, onlyOwned: true },
       ...{ recorder, logger, signal, clock },
-      // A plan in the process of the running operator does nothing that listeners could report.
+      // In a plan, emit no events to the listeners of the running operator: a plan changes nothing.
       emitter: planning ? undefined : reports.events,
       onResult: (result) => {
         onResult(result);
@@ -267,7 +267,8 @@ export class ObjectReconciler<T extends KubernetesObject> {
     // A thrown value that is not an error, even undefined, counts as a failure.
     const error = asError(readableError(thrown));
     if (isOperatorError(signal.reason, 'Timeout')) {
-      // After its time-out a reconcile must not write, so the next one shows the time-out.
+      // A reconcile must not write after its time-out, so the next reconcile writes the conditions that show the
+      // time-out.
       const failure = this.#reported(object, signal.reason, parts);
       this.#unshown.keep(object, { ...failure, isTimeout: true }, context);
       throw error;
@@ -374,7 +375,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
     }
   }
 
-  /** Warns once. A refusal would leave the object with its finalizer forever. */
+  /** Warns once that the status is not written. An error would leave the object with its finalizer forever. */
   #warnOfLost(problem: string, { logger }: ReconcileContext): void {
     if (this.#hasWarnedOfLost) return;
     this.#hasWarnedOfLost = true;

@@ -62,7 +62,7 @@ export interface OperatorParts {
 /** View of a controller for the other controllers of the operator. */
 export interface DescribedController {
   readonly type: TypeReference<KubernetesObject>;
-  /** Whether a plan of an object runs only code that knows of the plan. */
+  /** Whether only code that supports plans runs in a plan of an object. */
   readonly isPlanned: boolean;
   readonly writesStatus: boolean;
   /** The finalizer that the controller cleans up for. */

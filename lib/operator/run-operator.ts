@@ -90,7 +90,7 @@ export async function runOperator(
     ({ logger } = output);
     await runUntil(stopped, operator, { options: own, line, run, output });
   };
-  // Comes first: without a handler, a signal has no effect on a process with PID 1.
+  // Install the signal handlers first: without a handler, a signal has no effect on a process with PID 1.
   await (signal === undefined ? untilSignal(work, () => logger) : work(signal));
 }
 

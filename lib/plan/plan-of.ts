@@ -86,7 +86,7 @@ function templateChanges(changes: readonly FieldChange[]): readonly FieldChange[
   return changes.filter(({ path }) => path.startsWith('spec.template'));
 }
 
-/** Returns a recreated object with the uid of its predecessor: the server invents the new one. */
+/** Returns a recreated object with the uid of its predecessor, because the server chooses the new uid at random. */
 function withUidOf(
   object: UnstructuredObject,
   { metadata }: UnstructuredObject,

@@ -29,7 +29,7 @@ export interface PlannedObjectState {
   readonly recreated?: boolean;
   /** Whether the deletion left its pods to the new object. */
   readonly orphaned?: boolean | undefined;
-  /** Reason why `after` is a guess: the server could not be asked. */
+  /** Why `after` is a guess and not the answer of a dry run. Undefined for an answer. */
   readonly guessed?: string | undefined;
   /** Writers with the part they wrote: `manager/subresource`. */
   readonly writers: ReadonlySet<string>;

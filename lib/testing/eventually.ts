@@ -91,7 +91,7 @@ interface Limits {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The time that the I/O of an attempt gets by the system clock, if another clock is virtual. */
+/** If the clock is virtual: the real time, by the system clock, that one attempt gets for its I/O. */
 const longestIoMs = 1_000;
 
 /** Returns the outcome of an attempt; undefined if it has not ended by the deadline. */

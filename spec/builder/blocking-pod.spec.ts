@@ -237,7 +237,7 @@ describe('The pods of a workload', () => {
   });
   const waiting = pod({ ordinal: 0, revision: 'new', ready: false, waiting: 'CrashLoopBackOff' });
 
-  it("can't start if one can't be scheduled, or waits for nothing", async () => {
+  it("count as unable to start if a pod can't be scheduled, or waits with a reason that time does not resolve", async () => {
     expect(await hasHopelessPod(withPods(one), statefulSet({}))).to.equal(false);
     expect(await hasHopelessPod(withPods(), statefulSet({}))).to.equal(false);
     expect(await hasHopelessPod(withPods(one, waiting), statefulSet({}))).to.equal(true);
@@ -261,7 +261,7 @@ describe('The pods of a workload', () => {
     ]);
   });
 
-  it('do not count where they may not be listed', async () => {
+  it('are ignored with a warning if the operator may not list pods', async () => {
     const refused = (code: number): RunContext =>
       contextWith(() =>
         Promise.reject(

@@ -98,7 +98,7 @@ describe('rolloutStateOf', () => {
     });
   });
 
-  it('tells what the state means', () => {
+  it('has a message that describes the state', () => {
     const ready = { observedGeneration: 2, readyReplicas: 1, updatedReplicas: 1, replicas: 1 };
     const complete = { ...statefulSet({}), status: { ...ready, availableReplicas: 1 } };
     expect(rolloutStateOf(complete, judgement)).to.deep.equal({

@@ -154,7 +154,7 @@ describe('HotLoopDetector', () => {
     expect(detector.delayMs('ns/owner')).to.equal(20);
   });
 
-  it('delays a key as long as one of its objects does', async () => {
+  it('delays a key until none of its objects is written too often', async () => {
     const { clock, detector } = newDetector();
     const write = (name: string, count: number): void => {
       for (let n = 0; n < count; n++) detector.wrote(sample({ n: `${n}` }, { target: { name } }));

@@ -136,7 +136,7 @@ describe('Requests of a handler in a plan', () => {
     expect(error).to.be.instanceOf(TypeError).and.not.have.property('code');
   });
 
-  it('that nothing awaits are the reason of the plan, and the process goes on', async () => {
+  it('that the handler does not await fail the plan, and do not end the process', async () => {
     const program = join(import.meta.dirname, 'unawaited-requests.ts');
     const { stdout } = await run(process.execPath, ['--import=tsx', program]);
     expect(stdout.split('\n')).to.deep.equal([
@@ -290,7 +290,7 @@ describe('Requests of a handler in a plan', () => {
     });
   }
 
-  it('fail a second later after too many, if their caller is uncertain', async () => {
+  it('fail with a delay of a second after 100 refusals, if the caller is unknown', async () => {
     let failed = 0;
     const refused = new EventEmitter();
     const reconciler = async () => {
@@ -305,7 +305,7 @@ describe('Requests of a handler in a plan', () => {
     expect(received).to.deep.equal([]);
   });
 
-  it('of the pages of its client pass', async () => {
+  it('that its client sends for list pages are not refused', async () => {
     const client = {
       async *pages() {
         yield await fetch(origin, post).then((response) => response.text());

@@ -25,7 +25,7 @@ describe('LeaseObserver', () => {
   }
 
   for (const leaseDurationSeconds of [undefined, 0, -1, NaN]) {
-    it(`counts its own duration for a holder with a duration of ${leaseDurationSeconds} s`, () => {
+    it(`waits its own default duration for a holder whose Lease has the invalid duration ${leaseDurationSeconds}`, () => {
       const observer = new LeaseObserver(new VirtualClock(), 15_000);
       const holding = { identity: 'x', durationMs: 3_000, nowMs: 0 };
       const lease = newLease({ namespace: 'default', name: 'operator' }, holding);

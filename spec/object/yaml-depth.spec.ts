@@ -65,7 +65,7 @@ describe('checkYamlDepth', () => {
     expect(verdict('a:\n- b:\n  - c\n'.repeat(999))).to.equal('ok');
   });
 
-  it('accepts every text of a value below the limit', () => {
+  it('accepts the YAML text of every value with fewer levels than the limit', () => {
     const { value } = fc.letrec((tie) => ({
       value: fc.oneof({ maxDepth: 8 }, fc.string(), fc.integer(), tie('list'), tie('map')),
       list: fc.array(tie('value'), { maxLength: 4 }),

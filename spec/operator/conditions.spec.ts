@@ -184,7 +184,7 @@ describe('The conditions of a reconcile', () => {
     ]);
   });
 
-  it('are fine without objects, for the generation of the object', () => {
+  it('report success without objects, and have the observedGeneration that is given', () => {
     expect(told({})).to.deep.equal([
       'Ready True Reconciled: reconciled',
       'Progressing False Reconciled:',
@@ -213,7 +213,7 @@ describe('The conditions of a reconcile', () => {
       ...(['InvalidValue', 'give up', false] as const),
     ],
   ] as const) {
-    it(`tell of ${what}`, () => {
+    it(`report ${what}`, () => {
       const [ready, progressing, degraded] = told({ error });
       expect(ready).to.equal(`Ready False ${reason}: ${message}`);
       expect(progressing).to.equal(

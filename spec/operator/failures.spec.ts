@@ -130,7 +130,7 @@ describe('The status of a failed reconcile', () => {
     await target.admin.get(NetworkPolicy, { namespace, name: 'third' });
   });
 
-  it('is the error that the handler throws while a chain goes on that it did not await', async () => {
+  it('shows the error that the handler throws while a chain that it did not await still runs', async () => {
     const labels = { 'not a label': 'x' };
     stage.operator
       .for(Tenant)

@@ -65,7 +65,7 @@ describe('The status that a handler sets', () => {
     });
   });
 
-  it('tells whether it shows the object as not ready, and what the handler waits for', () => {
+  it('knows whether it shows the object as not ready, and for what the handler waits', () => {
     const draft = new Draft(shop());
     expect([draft.isUnready, draft.waitsFor(undefined)]).to.deep.equal([false, undefined]);
     draft.setCondition(condition('BackedUp', 'False'));
@@ -92,7 +92,7 @@ describe('The status that a handler sets', () => {
     ]);
   });
 
-  it('tells before fields or conditions are lost, not of waits', () => {
+  it('calls onLost before it drops fields or conditions, but not for setWaiting', () => {
     const lost: string[] = [];
     const draft = new Draft(shop(), (method) => void lost.push(method));
     draft.setWaiting('a Pod');
@@ -181,7 +181,7 @@ describe('A failure that is not shown yet', () => {
     ['no failure that is retried', retried, false, contextOf(['retry']), false],
     ['no failure in a plan', terminal, true, contextOf(['retry'], planning), false],
   ] as const) {
-    it(`is taken up: ${what}`, () => {
+    it(`is returned to the next reconcile or not: ${what}`, () => {
       const failures = new UnshownFailures();
       expect(failures.keep(shop(), failure, contextOf([]))).to.equal(kept);
       expect(failures.take(shop({ uid: 'other' }), context)).to.equal(undefined);
@@ -191,7 +191,7 @@ describe('A failure that is not shown yet', () => {
     });
   }
 
-  it('is not kept by a plan', () => {
+  it('is not remembered if it occurred in a plan', () => {
     const failures = new UnshownFailures();
     expect(failures.keep(shop(), terminal, contextOf([], planning))).to.equal(false);
     expect(failures.take(shop(), contextOf(['retry']))).to.equal(undefined);
@@ -209,7 +209,7 @@ describe('The finalizer of an operator', () => {
     { spec: 1 },
   );
 
-  it('is added once, and its own write is recognized', async () => {
+  it('is added once, and the watch event of this write is recognized', async () => {
     const writer = new FinalizerWriter(finalizer);
     expect(writer.isOwnWrite(old, added)).to.equal(false);
     let isOwnMeanwhile = false;

@@ -46,7 +46,7 @@ export interface StopControllerOptions {
  *
  * ## Flow
  * The controller resolves its kinds and adds itself to the manager. The manager provides leader election,
- * queue, back-off, hot-loop detector, metrics and inspector. Once all sources are synced, a full pass
+ * queue, back-off, hot-loop detector, metrics and inspector. Once all sources are synced, a full reconcile
  * compares the desired objects with the live ones. From then on the cost of a change is proportional to what
  * it affects.
  *
@@ -60,7 +60,7 @@ export interface StopControllerOptions {
  *
  * ## Caveats
  * - Replicas cannot share its keys: only the leader writes. The others keep their pipelines up to date, and
- *   begin with a full pass when they become leader.
+ *   begin with a full reconcile when they become leader.
  * - To revert drift at once it watches the whole kind of its target: all its objects are in memory.
  */
 export class DeclarativeController {

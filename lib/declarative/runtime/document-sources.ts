@@ -35,7 +35,7 @@ import { decodeSecret, isSecret } from './secret-data.js';
  *
  * The cache follows the whole kind, once for all controllers. The source applies `namespace` and
  * `labelSelector`; an object that no longer matches leaves the pipeline, regardless of the predicate. An
- * update that the predicate filters out arrives with the next one that passes, or with the next full pass.
+ * update that the predicate filters out arrives with the next one that passes, or with the next full reconcile.
  */
 export function watchedDocuments(name: string, watched: WatchedKind): DocumentSource {
   return { name, start: (context, listener) => follow({ ...watched, context, listener }) };

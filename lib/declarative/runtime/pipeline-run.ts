@@ -57,8 +57,8 @@ export interface PipelineRunListener {
 }
 
 /**
- * Key of a full pass, which processes everything again, like a resync. Its reconcile enqueues the objects to
- * write or to remove. No result has this name: a `%` is not allowed.
+ * Key of a full reconcile, which processes all source objects and all targets again, like a resync. Its reconcile
+ * enqueues the objects to write or to remove. No result has this name: a `%` is not allowed.
  */
 export const fullPassKey: ObjectKey = { name: '(full pass)%' };
 
@@ -69,7 +69,7 @@ export const documentsInTurn = 100;
  * The running sources and pipeline of a controller. The initial lists go into a state that is used only once
  * it is complete. From then on each change is processed as it arrives.
  *
- * A full pass processes everything again. It reads each document, which includes updates that a predicate
+ * A full reconcile processes everything again. It reads each document, which includes updates that a predicate
  * filtered out, and compares each object of the target with its live state. If expressions depend on time or
  * chance, it starts with a new state, so that they are evaluated again.
  */
@@ -166,7 +166,7 @@ export class PipelineRun implements StartedSource {
     await this.#changes.until(() => this.isSynced || this.#isStopped, { signal });
   }
 
-  /** Starts a full pass. */
+  /** Starts a full reconcile. */
   replay(): void {
     this.#passAgain();
   }
@@ -235,7 +235,7 @@ export class PipelineRun implements StartedSource {
   }
 
   #passAgain(): void {
-    // The first full pass is still to come, so no other one is needed.
+    // The first full reconcile is still to come, so no other one is needed.
     if (this.#state === undefined || this.#isStopped) return;
     this.#isPassWanted = true;
     if (isVolatile(this.#parts.plan)) this.#next ??= this.#newState();
@@ -314,7 +314,7 @@ export class PipelineRun implements StartedSource {
     const before = this.#state;
     this.#state = next;
     this.#next = undefined;
-    // The failed state may have had changes that it did not enqueue: only a full pass finds them.
+    // The failed state may have had changes that it did not enqueue: only a full reconcile finds them.
     this.#isPassWanted ||= this.#isBroken;
     this.#isBroken = false;
     this.#failures = 0;

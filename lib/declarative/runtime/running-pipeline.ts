@@ -119,12 +119,12 @@ export class RunningPipeline {
     return this.#started?.run.isSynced ?? false;
   }
 
-  /** Whether each object of the first full pass has been written or has failed. */
+  /** Whether each object of the first full reconcile has been written or has failed. */
   get isTried(): boolean {
     return this.#started?.reconciler.isTried ?? false;
   }
 
-  /** Whether the first full pass is written. */
+  /** Whether the first full reconcile is written. */
   get isSynced(): boolean {
     return this.#started?.reconciler.isSynced ?? false;
   }

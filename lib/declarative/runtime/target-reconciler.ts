@@ -115,7 +115,7 @@ export class TargetReconciler {
   readonly #brake: FeedbackBrake;
   readonly #claimant: Claimant;
   #reconciles = 0;
-  /** The keys of the first full pass that are not written yet; undefined: it has not started. */
+  /** The keys of the first full reconcile that are not written yet; undefined: it has not started. */
   #firstPass: Set<string> | undefined;
   #untried: Set<string> | undefined;
   #isStopped = false;
@@ -129,12 +129,12 @@ export class TargetReconciler {
     };
   }
 
-  /** Whether each object of the first full pass has been written or has failed. */
+  /** Whether each object of the first full reconcile has been written or has failed. */
   get isTried(): boolean {
     return this.#untried?.size === 0;
   }
 
-  /** Whether every object of the first full pass has been written without an error. */
+  /** Whether every object of the first full reconcile has been written without an error. */
   get isSynced(): boolean {
     return this.#firstPass?.size === 0;
   }
@@ -156,7 +156,7 @@ export class TargetReconciler {
   }
 
   /**
-   * Whether the first full pass has enqueued all objects. Until then single changes are ignored, because the full pass
+   * Whether the first full reconcile has enqueued all objects. Until then single changes are ignored, because the full reconcile
    * includes them. Otherwise a standby would keep the key of every object that was ever desired.
    */
   get #hasPassed(): boolean {
@@ -243,7 +243,7 @@ export class TargetReconciler {
     this.#untried ??= new Set(keys.keys());
     const trigger: Trigger = { type: 'source', source: 'full pass' };
     for (const [text, key] of keys) {
-      // A pending key keeps its cause: otherwise each full pass would let feedback continue unslowed and
+      // A pending key keeps its cause: otherwise each full reconcile would let feedback continue unslowed and
       // uncounted.
       if (!this.#due.has(text)) this.#due.set(text, { type: 'change', lineage: undefined });
       this.#parts.enqueue(key, { trigger, priority: initialListPriority });

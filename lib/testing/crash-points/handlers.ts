@@ -10,7 +10,7 @@ const portionMs = 2;
 
 /** The reconciles in progress of one process of the operator. */
 export class Handlers {
-  /** The real time that each has had. */
+  /** The real time that each reconcile has used for calls outside of the cluster. */
   readonly #spentMs = new Map<WatchedReconcile, number>();
   /** The activity of the process without the handlers. */
   #usual = activity();

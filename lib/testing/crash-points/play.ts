@@ -39,9 +39,12 @@ export interface Played {
 // Long enough for reactions to the last write to begin.
 const calmMs = 1_000;
 const shutdownMs = 60_000;
-/** The time that the I/O of a request gets by the system clock, if the scenario's clock is virtual. */
+/** If the scenario's clock is virtual: the real time, by the system clock, that a request gets for its I/O. */
 const longestIoMs = 500;
-/** The turns of the event loop that the I/O gets at least: a process that was suspended needs them. */
+/**
+ * The minimum number of turns of the event loop for the I/O. A process that was suspended needs them, although time
+ * has passed.
+ */
 const fewestTurns = 20;
 
 /** Ends a run with a problem. */
@@ -65,7 +68,7 @@ export class Play<C extends CrashCluster> {
   readonly #created: ObjectReference[] = [];
   #life: OperatorLife;
   #lives = 0;
-  /** The owner of `leftOvers` as it was after the last step that it outlived. */
+  /** The owner of `leftOvers`, in its state after the last step after which it still existed. */
   #owner: UnstructuredObject | undefined;
   /** The progress of the requests, when it was first seen, and the number of checks since then. */
   #seen = { progress: -1, sinceMs: 0, turns: 0 };

@@ -35,7 +35,7 @@ async function setPhase({ client, settled }: SimulatedCluster, name: string, pha
 describe('the events of controllers whose writes are refused', () => {
   afterEach(() => stopSimulatedClusters(/not now/));
 
-  it('tell why a CronJob has no Job', async () => {
+  it('report why a CronJob has no Job', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(...refusalOf('CREATE', { group: 'batch', resource: 'jobs' }));
     await cluster.create(cronJob('c', '* * * * *'));
@@ -46,7 +46,7 @@ describe('the events of controllers whose writes are refused', () => {
     ]);
   });
 
-  it('tell why a StatefulSet has no claim', async () => {
+  it('report why a StatefulSet has no claim', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(...refusalOf('CREATE', { resource: 'persistentvolumeclaims' }));
     const volumeClaimTemplates = claimTemplates();
@@ -76,7 +76,7 @@ describe('the events of controllers whose writes are refused', () => {
     ],
   ] as const;
   for (const [operation, verb, change] of podWrites) {
-    it(`tell why a StatefulSet cannot ${operation.toLowerCase()} its pod`, async () => {
+    it(`report why a StatefulSet cannot ${operation.toLowerCase()} its pod`, async () => {
       const cluster = await simulatedCluster();
       if (operation !== 'CREATE') await cluster.create(statefulSet('db', { replicas: 1 }));
       await cluster.create(...refusalOf(operation, { resource: 'pods' }));
@@ -101,7 +101,7 @@ describe('the events of controllers about ended and unexpected objects', () => {
       'Normal SucceededDaemonPod Found succeeded daemon pod POD, will try to delete it',
     ],
   ] as const) {
-    it(`tell that a pod of a DaemonSet has ${phase.toLowerCase()}, and is replaced`, async () => {
+    it(`report that a pod of a DaemonSet has ${phase.toLowerCase()}, and is replaced`, async () => {
       const cluster = await simulatedCluster();
       await cluster.create(daemonSet('agent'));
       const [name = ''] = await cluster.names(Pod);
@@ -119,7 +119,7 @@ describe('the events of controllers about ended and unexpected objects', () => {
     });
   }
 
-  it('tell that more pods of a Job have succeeded than it wants', async () => {
+  it('report that more pods of a Job have succeeded than its completions', async () => {
     const cluster = await simulatedCluster({ pods: running });
     const { spec } = job('j');
     const template = { ...spec!.template, metadata: { labels: { app: 'j' } } };
@@ -142,7 +142,7 @@ describe('the events of controllers about ended and unexpected objects', () => {
     expect((await cluster.get(Job, 'j')).status).to.include({ succeeded: 2 });
   });
 
-  it('tell what a CronJob does about Jobs that still run', async () => {
+  it('report what a CronJob does about Jobs that still run', async () => {
     const cluster = await simulatedCluster({ pods: running });
     await cluster.create(
       cronJob('forbid', '* * * * *', { concurrencyPolicy: 'Forbid' }),
@@ -159,7 +159,7 @@ describe('the events of controllers about ended and unexpected objects', () => {
     ]);
   });
 
-  it('tell that a Job of a CronJob is unknown or has gone', async () => {
+  it('report that a Job of a CronJob is unknown or has been deleted', async () => {
     const cluster = await simulatedCluster({ pods: running });
     await cluster.create(cronJob('c', '* * * * *'));
     await cluster.clock.advance(minuteMs + 1_000);

@@ -46,7 +46,7 @@ describe('objects inside custom resources', () => {
     expect(created).to.have.nested.property('spec.template.metadata').that.deep.equals({});
   });
 
-  it('have the types of every object in applies', async () => {
+  it('are checked in an apply for the field types that every object has', async () => {
     const api = new Api();
     await installed(api);
     const path = `${widgets}/a?fieldManager=m`;

@@ -393,7 +393,7 @@ describe('the rules of rarely used kinds', () => {
     expect(await warningOf('/api/v1/persistentvolumes', volume)).to.contain('spec.cephfs');
   });
 
-  it('default podCIDR of a node to the first of podCIDRs, and podCIDRs to podCIDR', async () => {
+  it('set podCIDR of a node from the first of its podCIDRs, and podCIDRs from podCIDR', async () => {
     const api = new Api();
     const two = ['10.0.0.0/24', 'fd00::/64'];
     const given = [{ podCIDRs: two }, { podCIDR: two[0] }, { podCIDR: two[0], podCIDRs: [two[1]] }];

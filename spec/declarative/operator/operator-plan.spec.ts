@@ -115,14 +115,14 @@ describe('A file with operators', () => {
       )
       .join('\n---\n');
 
-  it('has the operator of a name, or the only one', () => {
+  it('yields the operator with the given name, or the only operator of the file', () => {
     expect(loadOneOperator('b', text('a', 'b'), 'file.yaml').name).to.equal('b');
     expect(loadOneOperator('other', text('a'), 'file.yaml').name).to.equal('a');
     const bare = JSON.stringify({ controllers: [one] });
     expect(loadOneOperator('other', bare, 'file.yaml').name).to.equal(undefined);
   });
 
-  it('is refused without an operator of the name among several', () => {
+  it('is refused if it has several operators and none with the given name', () => {
     expect(() =>
       loadOneOperator(
         'shp',
@@ -134,7 +134,7 @@ describe('A file with operators', () => {
     );
   });
 
-  it('may have a list of operators, and objects of other kinds', () => {
+  it('may contain a list of operators, and objects of other kinds', () => {
     const operator = {
       ...{ apiVersion: 'dcontroller.io/v1alpha1', kind: 'Operator', metadata: { name: 'a' } },
       spec: { controllers: [one] },

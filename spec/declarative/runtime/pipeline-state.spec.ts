@@ -155,7 +155,7 @@ describe('PipelineState', () => {
         place: fc.nat(sources - 1),
         name: fc.constantFrom('a', 'b', 'c'),
         document: fc.option(fc.record({ namespace: fc.constantFrom('n', 'm'), spec: randomSpec })),
-        // A predicate hides changes until the next full pass.
+        // A predicate hides changes until the next full reconcile.
         isSeen: fc.boolean(),
         slice: fc.option(fc.integer({ min: 1, max: 3 })),
       });

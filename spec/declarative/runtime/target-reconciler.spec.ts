@@ -129,7 +129,7 @@ class Notes {
     });
   }
 
-  /** Runs the first full pass. */
+  /** Runs the first full reconcile. */
   async pass(): Promise<this> {
     await this.reconciler.reconcile(contextOf(fullPassKey.name));
     return this;

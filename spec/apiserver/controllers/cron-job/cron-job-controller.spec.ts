@@ -65,7 +65,7 @@ describe('a CronJob in the embedded cluster', () => {
 
   const running = { behavior: () => 'ready' as const };
 
-  it('does not count a Job of another owner that has the name of its next one', async () => {
+  it('does not treat a Job without its owner reference as its own, even if the Job has the next generated name', async () => {
     const { create, get, clock } = await simulatedCluster({ pods: running });
     await create(cronJob('c', '* * * * *'));
     const { spec } = (await get(CronJob, 'c')).spec!.jobTemplate;

@@ -30,7 +30,7 @@ const complete =
 describe('the conditions of a Deployment', () => {
   afterEach(() => stopSimulatedClusters(/not now/));
 
-  it('tell of its first rollout', async () => {
+  it('report its first rollout', async () => {
     const cluster = await simulatedCluster();
     const lines = following(cluster);
     await cluster.create(deployment('web', { replicas: 1 }));
@@ -41,7 +41,7 @@ describe('the conditions of a Deployment', () => {
     ]);
   });
 
-  it('tell of a later rollout with the names of its ReplicaSets', async () => {
+  it('report a later rollout with the names of its ReplicaSets', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(deployment('web', { replicas: 1 }));
     const lines = following(cluster);
@@ -54,7 +54,7 @@ describe('the conditions of a Deployment', () => {
     ]);
   });
 
-  it('tell that a ReplicaSet of an earlier template is used again', async () => {
+  it('report that a ReplicaSet of an earlier template is used again', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(deployment('web', { replicas: 1 }));
     await cluster.patch(Deployment, 'web', imagePatch('registry/app:2'));
@@ -68,7 +68,7 @@ describe('the conditions of a Deployment', () => {
     expect(await cluster.names(ReplicaSet)).to.have.length(2);
   });
 
-  it('tell of a pause and its end', async () => {
+  it('report a pause and its end', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(deployment('web', { replicas: 1 }));
     const lines = following(cluster);
@@ -81,7 +81,7 @@ describe('the conditions of a Deployment', () => {
     ]);
   });
 
-  it('tell of an exceeded deadline, which a pause does not hide', async () => {
+  it('report an exceeded deadline, even while the Deployment is paused', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(
       deployment('web', { replicas: 1, progressDeadlineSeconds: 60 }, 'registry/app:broken'),
@@ -96,7 +96,7 @@ describe('the conditions of a Deployment', () => {
     expect(lines()).to.deep.equal([`${unavailable}; ${exceeded}`]);
   });
 
-  it('tell nothing of its progress without a deadline', async () => {
+  it('do not report progress without a deadline', async () => {
     const cluster = await simulatedCluster();
     const lines = following(cluster);
     const noDeadline = { progressDeadlineSeconds: 2_147_483_647 };
@@ -113,7 +113,7 @@ describe('the conditions of a Deployment', () => {
     expect(lines()).to.deep.equal([`${available}; ${complete}`, available]);
   });
 
-  it('tell why no ReplicaSet can be created', async () => {
+  it('report why no ReplicaSet can be created', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(...refusalOf('CREATE', { group: 'apps', resource: 'replicasets' }));
     const lines = following(cluster);
@@ -125,7 +125,7 @@ describe('the conditions of a Deployment', () => {
     ]);
   });
 
-  it('tell why the ReplicaSet cannot create pods', async () => {
+  it('report why the ReplicaSet cannot create pods', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(...refusalOf('CREATE', { resource: 'pods' }));
     await cluster.create(deployment('web', { replicas: 1 }));
