@@ -55,7 +55,7 @@ export function handlePlain(
 const healthPaths = ['healthz', 'livez', 'readyz'];
 const otherPaths = [...healthPaths, 'openapi/v2', 'openapi/v3', 'version'];
 
-/** Returns all paths of the server, without those of objects. */
+/** Returns all paths of the server, except the paths of resources. */
 function pathsOf(discovery: DiscoveryHandler): readonly string[] {
   const ofChecks = healthPaths.flatMap((path) => checks.map((check) => `/${path}/${check}`));
   return [...discovery.paths(), ...otherPaths.map((path) => `/${path}`), ...ofChecks].sort();

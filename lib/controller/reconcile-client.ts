@@ -70,7 +70,7 @@ export function reconcileClient(client: CachingClient, guard: ReconcileGuard): R
   return new GuardedCachingClient(client, guard);
 }
 
-/** Its calls are fields, not methods, so that they work when destructured or spread. */
+/** A client whose calls are fields, not methods, so that they work when destructured or spread. */
 class GuardedClient implements Client {
   readonly #client: Client;
   readonly #guard: ReconcileGuard;

@@ -113,7 +113,7 @@ export interface RunSubject {
   readonly triggers: TriggerList;
 }
 
-/** The surroundings that the runs of a controller on one cluster share. */
+/** Values that all reconciles of a controller on one cluster share. */
 export interface RunScene {
   readonly kind: string;
   readonly client: CachingClient;

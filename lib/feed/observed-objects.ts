@@ -17,7 +17,7 @@ import type { ObjectChange } from './object-news.js';
 interface KnownObject {
   readonly object: UnstructuredObject;
   readonly isGone?: boolean;
-  /** Its last change, if not reported yet. The object may turn out to belong to the operator. */
+  /** The last change of the object, if it is not reported yet. The object may turn out to belong to the operator. */
   readonly unreported?: ObjectChange | undefined;
 }
 

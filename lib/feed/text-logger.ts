@@ -165,7 +165,7 @@ function answerIn(thrown: unknown): ApiError | undefined {
   return message.includes(cause.message) ? cause : undefined;
 }
 
-/** Returns the errors that `thrown` lists, without those of objects that waited for a failed one. */
+/** Returns the errors that `thrown` lists, except the errors of objects that only waited for a failed object. */
 function partsOf(thrown: unknown): readonly unknown[] {
   const { errors } = asError(thrown) as { readonly errors?: unknown };
   if (!Array.isArray(errors)) return [];

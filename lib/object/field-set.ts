@@ -115,7 +115,9 @@ export class FieldSet {
     return this.#result(leavesOf(this.root));
   }
 
-  /** Returns every member, in the server's order: those of a level first, then those below each. */
+  /**
+   * Returns every member in the server's order: first the members of a level, then the members below each of them.
+   */
   paths(): FieldPath[] {
     const found: FieldPath[] = [];
     collectPaths(this.root, [], found);

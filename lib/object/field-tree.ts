@@ -73,7 +73,7 @@ export class FieldNodeBuilder {
     return node === undefined || isSorted(node) ? node : sorted(node);
   }
 
-  /** Like {@link build}, for elements that were added in order, as those of another node. */
+  /** Like {@link build}, for elements that were added in the server's order, for example taken from another node. */
   buildSorted(): FieldNode | undefined {
     if (!this.#isEmpty) return this.#node;
     return this.#node[self] === undefined ? undefined : leaf;

@@ -291,7 +291,10 @@ async function newRegistry() {
 
 type Settings = Pick<ManagerOptions, 'health' | 'metrics' | 'webhooks' | 'leaderElection'>;
 
-/** Returns the settings of the command line and the place; those of `own` take precedence, so are not looked up. */
+/**
+ * Returns the settings that follow from the command line and from where the operator runs. Options in `own` take
+ * precedence, so their settings are not looked up.
+ */
 async function settingsOf(
   operator: OperatorDefinition,
   line: CommandLine,

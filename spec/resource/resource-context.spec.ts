@@ -178,7 +178,7 @@ describe('ResourceContext', () => {
       expect(context.need(key)).to.equal(undefined);
     });
 
-    it("belongs to its key object, not to the key's name", () => {
+    it('is found by the key object with which it was set, not by the name of the key', () => {
       const context = newPass();
       const [one, other] = [contextKey<number>('n'), contextKey<number>('n')];
       context.set(one, 1);

@@ -191,7 +191,9 @@ async function exchange(
   });
 }
 
-/** Headers that are not forwarded: those of one connection, and those that this server sets itself. */
+/**
+ * Headers that are not forwarded: headers that concern one connection only, and headers that this server sets itself.
+ */
 const ownHeaders =
   /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|authorization|impersonate-.*|x-remote-.*|x-forwarded-.*)$/;
 

@@ -158,7 +158,7 @@ function conditionFor(
   return { type, status, lastTransitionTime, reason, message };
 }
 
-// This server always knows its own kinds.
+// The embedded server never fails to discover its own kinds, so this condition never reports a failure.
 const discoveryStatements: readonly Statement[] = [
   {
     type: 'NamespaceDeletionDiscoveryFailure',

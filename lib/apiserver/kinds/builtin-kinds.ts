@@ -86,7 +86,7 @@ function subresourcesOf(
 ): ReadonlyMap<string, ServedSubresource> {
   const served = (resource.subresources ?? []).map(({ subresource, responseKind, verbs }) => {
     const { group = '', version = '', kind = '' } = responseKind ?? {};
-    // Discovery omits a group and version that equal those of the resource.
+    // Discovery omits group and version of a subresource if they equal the group and version of the resource.
     const own = group === '' && version === '';
     const full = own
       ? { group: type.group, version: type.version, kind }

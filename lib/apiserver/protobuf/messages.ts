@@ -188,7 +188,7 @@ function readField(from: WireReader, { field, wireType, found }: FieldRead): voi
     case 'single':
       found[name] = coder.read(from);
       return;
-    // Each item of a list or map is an occurrence of the field.
+    // In protobuf, a list or map is a repeated field: each item is written as one occurrence of the field.
     case 'list':
       ((found[name] ??= []) as unknown[]).push(coder.read(from));
       return;

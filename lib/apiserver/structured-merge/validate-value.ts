@@ -133,7 +133,8 @@ export function checkType(object: UnstructuredObject, atom: Atom, options: Check
 
 /**
  * Checks a value that was converted from another version.
- * @throws TypedConversionError `value` does not fit `atom`; the message has no start.
+ * @throws TypedConversionError `value` does not fit `atom`. The message lists the problems only; the caller prepends
+ * the operation.
  */
 export function checkConverted(value: unknown, atom: Atom): void {
   const problems = validateValue(value, atom, { allowDuplicates: false });

@@ -72,7 +72,7 @@ export function createAtStart(core: ServerCore, resource: OwnObjects): void {
   changesAtStart.set(name, changes);
 }
 
-/** Returns the changes of another server's start with uids and times of this server. */
+/** Copies the changes that another server made at its start. The copies get new uids and the time of this server. */
 function repeated(core: ServerCore, entries: readonly LogEntry[]): readonly Change[] {
   const time = formatTime(core.clock.now());
   const uids = new Map<string, string>();

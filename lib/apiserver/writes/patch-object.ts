@@ -57,8 +57,9 @@ function unnamed({ metadata: { name = '' } }: UnstructuredObject): Error {
 }
 
 /**
- * Returns what the real server shows of a patched object that it cannot decode: a strategic patch, or the
- * result of another patch. Its JSON patch library sorts the members of each object that it opens.
+ * Returns the text that the real server quotes if it cannot decode a patched object: the patch itself if it is
+ * strategic, else the patched object. The real server's JSON patch library sorts the members of each object that the
+ * patch changes.
  */
 export function patchedText(
   kind: ServedKind,

@@ -79,7 +79,7 @@ export interface StatefulSetOptions<
   readonly replicas?: number | 'external' | undefined;
   /** Name of the chained Service that gives the pods their DNS names. */
   readonly serviceName?: ChainedName<Names['service'], ServiceName> | undefined;
-  /** Each needs `metadata.name`. Their requested storage may grow; all other fields are immutable. */
+  /** Claim templates; each needs `metadata.name`. The requested storage may grow; all other fields are immutable. */
   readonly volumeClaimTemplates?: readonly VolumeClaimTemplate[] | undefined;
   readonly updateStrategy?: SpecOf<StatefulSet>['updateStrategy'] | undefined;
   readonly podManagementPolicy?: 'OrderedReady' | 'Parallel' | undefined;

@@ -118,8 +118,8 @@ export interface Sizes {
 export const noFields: Sizes = { small: [], large: [] };
 
 /**
- * Adds annotations: those of other versions, then the fields in small parts. If the small parts do not all fit, adds as
- * many of the large parts as fit.
+ * Adds annotations: first the annotations that keep fields of other versions, then the fields in small parts. If the
+ * small parts do not all fit, adds as many of the large parts as fit.
  */
 export function annotated(
   object: UnstructuredObject,

@@ -179,7 +179,7 @@ class OperatorObjects {
       // While the manager stops, operators must go on waiting for missing views: with empty views they would write
       // wrong objects.
       if (phase === 'stopping' || phase === 'stopped') return;
-      // This controller has ended, so no operator of an object starts any longer: readers must not wait for one.
+      // This controller has ended and starts no more operators of objects, so no other operator may wait for them.
       this.#isWanted = () => false;
       viewWriters.notify();
     };

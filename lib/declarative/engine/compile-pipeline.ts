@@ -230,7 +230,7 @@ function groupText({ apiGroup }: PipelineSource): string {
 
 /** A stage as written in the specification. */
 interface WrittenStage {
-  /** Its index in the pipeline, from 0. */
+  /** The index of the stage in the pipeline, from 0. */
   readonly place: number;
   readonly name: string;
   readonly argument: unknown;

@@ -165,7 +165,7 @@ export class ControllerSet {
     const heir = this.#slots.find(({ planned }) => planned.name === name);
     // The new controller cannot run: its target is unknown until the specification is corrected.
     if (heir !== undefined && !canRun(heir.controller)) {
-      // Each change passes the same former controllers again.
+      // Every later change lists the same former controllers, so add each target once.
       if (!heir.inherited.some((one) => sameTarget(one, target))) heir.inherited.push(target);
     } else if (!sameTarget(heir?.planned.spec.target, target)) {
       // Always remove views that no controller writes now, as a restart would. An unreadable plan does not

@@ -24,7 +24,7 @@ export interface PlannedController {
   /** Unique among the controllers that can run. */
   readonly name: string;
   readonly spec: ControllerSpec;
-  /** Its place in the specification. */
+  /** The path of the controller in the specification. */
   readonly specPath: SpecPath;
   /** Problems of its form; a controller with problems does not run. */
   readonly problems: readonly SpecProblem[];

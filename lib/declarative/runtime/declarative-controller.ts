@@ -288,7 +288,8 @@ export class DeclarativeController {
       const isNew = !deepEqual(kinds, this.#running?.kinds);
       if (isNew) await this.#restart(() => this.#beginWith(kinds));
     } catch (error) {
-      // This is retried: the cache soon reports again that the kind is not served.
+      // No retry is needed here: while the kind is not served, the cache reports that repeatedly, and each report
+      // causes another look-up.
       this.#options.logger.debug(`controller ${this.#label}: kinds not found`, { error });
     } finally {
       this.#isLooking = false;

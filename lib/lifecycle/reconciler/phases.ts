@@ -22,7 +22,7 @@ import { callUserCode } from './user-code.js';
 
 /** An event that moves a configuration from phase to phase. */
 export type LifecycleEvent =
-  /** Its first deployment begins. */
+  /** The first deployment of the configuration begins. */
   | 'DeployStarted'
   /** Its status contradicts itself: something was deployed, but the version is missing. */
   | 'ConfigError'

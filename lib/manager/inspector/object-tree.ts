@@ -18,9 +18,9 @@ export interface TreeNode {
 /** The owners and dependents of an object. */
 export interface ObjectTree {
   readonly view: ObjectView;
-  /** Its owners; the children of each are its own owners. */
+  /** The owners of the object. The children of an owner in this tree are its owners in turn. */
   readonly owners: readonly TreeNode[];
-  /** Objects that it controls, as far as they are cached; the children of each are those it controls. */
+  /** The cached objects that the object controls. The children of each are the objects that it controls. */
   readonly dependents: readonly TreeNode[];
   readonly moreDependents: number;
   /** The kinds that were searched for dependents. */

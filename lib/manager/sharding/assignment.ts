@@ -128,7 +128,7 @@ function unreadable(why: string, cause?: unknown): OperatorError {
 
 /** State of a member, as the leader knows it. */
 export type MemberStanding =
-  /** It may hold slots; `acknowledged`: an epoch of the current record, or 0. */
+  /** The member may hold slots; `acknowledged`: the epoch of the current record that it has acknowledged, or 0. */
   | { readonly type: 'live'; readonly acknowledged: number }
   /** Its Lease is missing for an unknown reason: it may hold slots, and gets no new ones. */
   | { readonly type: 'missing' }

@@ -12,7 +12,7 @@ const portionMs = 2;
 export class Handlers {
   /** The real time that each reconcile has used for calls outside of the cluster. */
   readonly #spentMs = new Map<WatchedReconcile, number>();
-  /** The activity of the process without the handlers. */
+  /** The number of active sockets, timers and other resources when no handler runs. */
   #usual = activity();
   #unseenMs = 0;
   #isDead = false;

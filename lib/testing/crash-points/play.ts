@@ -68,7 +68,7 @@ export class Play<C extends CrashCluster> {
   readonly #created: ObjectReference[] = [];
   #life: OperatorLife;
   #lives = 0;
-  /** The owner of `leftOvers`, in its state after the last step after which it still existed. */
+  /** The owner of `leftOvers`, as read after the last step in which it existed. */
   #owner: UnstructuredObject | undefined;
   /** The progress of the requests, when it was first seen, and the number of checks since then. */
   #seen = { progress: -1, sinceMs: 0, turns: 0 };

@@ -122,7 +122,7 @@ describe('checks of the schemas of custom resource definitions', () => {
     });
   }
 
-  it('refuse another type of the root, also because the status is a subresource', async () => {
+  it('refuse a root of another type than object, with a second cause if the status is a subresource', async () => {
     const schema = { openAPIV3Schema: { type: 'string' } };
     const own = { ...version, schema, subresources: { status: {} }, selectableFields: [] };
     const answer = await new Api().call('POST', crds, widgetCrd({ versions: [own] }));

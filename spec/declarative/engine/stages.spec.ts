@@ -280,7 +280,7 @@ for (const stage of ['@gather', '@mux']) {
 }
 
 describe('@unwind and @gather', () => {
-  it('restore the document under a stable name', () => {
+  it('together yield the original list again, in a document whose name stays the same', () => {
     const pipeline = pipelineOf([
       { '@unwind': '$.spec.list' },
       { '@gather': ['$.spec.id', '$.spec.list'] },

@@ -48,7 +48,7 @@ describe('The plan of an operator', () => {
     expect(told(planOperator('op', loaded!))).to.deep.equal(plan);
   });
 
-  it('lists a problem of one controller there only, and a problem of the specification at every controller', () => {
+  it('lists the problem of a controller at this controller only, and a problem of the specification at every controller', () => {
     const nameless = { ...two, name: '', target: { kind: '' } };
     const spec = { controllers: [one, nameless], more: 1 };
     const unknown = 'unknown field more; want controllers';

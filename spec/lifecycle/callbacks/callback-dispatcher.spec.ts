@@ -59,7 +59,7 @@ describe('CallbackDispatcher', () => {
     ]);
   });
 
-  it('reads a missing current object', async () => {
+  it('reads the current object from the server if the caller does not pass it', async () => {
     const [dispatcher, calls] = noting();
     await dispatcher.invokeCallbacks(told({ desired: object(ConfigMap) }));
     expect(calls[0]?.current?.metadata.uid).to.be.a('string');

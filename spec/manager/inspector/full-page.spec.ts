@@ -194,7 +194,7 @@ describe('The page of a manager with much to show', () => {
     [{ isLeading: false, isElected: false }, 'does not lead', 'this process'],
   ];
   for (const [facts, leadership, leader] of leaderships) {
-    it(`tells with ${JSON.stringify(facts)} that it ${leadership}`, () => {
+    it(`shows that the process ${leadership}, for ${JSON.stringify(facts)}`, () => {
       const clusters = shown('');
       const overview = { ...full, leader: undefined, ...facts, clusters };
       expect(textsOf(sectionsOf(overview))['process: This process']).to.match(
@@ -260,7 +260,7 @@ describe('The page of an object with much to show', () => {
     unreadable: 'nowhere: it could not be read',
   };
   for (const [from, place] of Object.entries(places)) {
-    it(`tells that the object was read from ${place}, and shows that it has nothing else`, () => {
+    it(`shows that the object was read from ${place}, and that it has neither owners nor dependents`, () => {
       const problem = 'for a reason';
       const tree: ObjectTree = {
         view: view('a', { from: from as ObjectView['from'], problem }),
