@@ -331,7 +331,9 @@ const bindingTypes = [RoleBinding, ClusterRoleBinding];
 export interface Uses {
   readonly chain: Chain;
   readonly orphans: readonly Candidate[];
-  /** Orphaned workloads that are not pruned yet; the objects they may need stay too. */
+  /**
+   * Workloads that are no longer in the chain and not pruned yet. Objects that they may need are not pruned either.
+   */
   readonly staying: readonly UnstructuredObject[];
   /** Workloads as they will be after the reconcile, by id. @defaultValue an empty map */
   readonly becoming?: ReadonlyMap<string, UnstructuredObject> | undefined;

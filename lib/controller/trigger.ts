@@ -117,7 +117,7 @@ export class PendingTriggers {
       pending.triggers.push(trigger);
     } else {
       pending.more++;
-      // Without it, the next reconcile would not know that it is a retry.
+      // Always keep a retry trigger, so that the next reconcile knows that it is a retry.
       if (trigger.type === 'retry') pending.triggers[kept - 1] = trigger;
     }
   }

@@ -188,7 +188,8 @@ export class Workers {
   /** Logs an error from outside the reconciler, for example of a tracer or an ownership. */
   #survive(item: WorkItem, run: ReconcileRun | undefined, error: unknown): void {
     const { queue, logger } = this.#parts;
-    // A run that has begun is already free, or held by a handler that continues.
+    // Free the key only if the handler was not called. After the call, the key is already free, or stays held until
+    // the handler ends.
     if (run?.isBegun !== true) {
       queue.addRateLimited(item.key, item.priority);
       if (run !== undefined) this.#place.runs.delete(run);
@@ -273,7 +274,8 @@ export class ActiveRuns {
   async endAll(options: EndOptions): Promise<ReconcileRun[]> {
     const runs = this.all();
     await this.#endOrAbort(runs, options);
-    // Reconciles aborted earlier have had their second: one bad handler must not slow down every stop.
+    // Do not wait for reconciles that were aborted more than a second ago: one bad handler must not slow down every
+    // stop.
     const unwinding = runs.filter(({ abortedForMs = Infinity }) => abortedForMs < unwindMs);
     this.#timer?.cancel();
     return this.#unwind(runs, unwinding, options);
@@ -296,7 +298,10 @@ export class ActiveRuns {
       waitsMs.length === 0 ? undefined : this.#clock.setTimer(() => this.#warn(), nextMs);
   }
 
-  /** Waits a second for `unwinding`. @returns the reconciles of `runs` that still continue then */
+  /**
+   * Waits at most a second until the reconciles in `unwinding` have ended. @returns the reconciles in `runs` that
+   * have not ended then
+   */
   async #unwind(
     runs: readonly ReconcileRun[],
     unwinding: readonly ReconcileRun[],

@@ -323,7 +323,10 @@ class StatusGaps {
   readonly #optional: readonly string[];
   readonly #missing = new Set<string>();
   readonly #unsaid: string[] = [];
-  /** The statuses of objects whose conditions are refused beside them, by uid. */
+  /**
+   * By uid of an object: the status for which the server refused the conditions of the operator. They are sent again
+   * once it changes.
+   */
   readonly #refused = new LruMap<string, { readonly status: unknown }>(rememberedRefusals);
   #isKept = true;
 
@@ -345,7 +348,7 @@ class StatusGaps {
     logger.info(`${kind} keeps no conditions, ${why}: see the events and the log instead`);
   }
 
-  /** Records that the conditions of an object are invalid beside the rest of its status. */
+  /** Records that the server refuses the operator's conditions together with the present status of the object. */
   refused(object: KubernetesObject, error: unknown, logger: Logger): void {
     this.#refused.set(object.metadata.uid ?? '', { status: statusIn(object) });
     logger.warn('a condition cannot be written: see the events and the log instead', { error });

@@ -405,7 +405,7 @@ describe('defineResource', () => {
     });
   }
 
-  it('accepts scale paths into free JSON and built-in types', () => {
+  it('accepts scale paths whose fields are in an object without a schema or in a built-in type', () => {
     const define = () =>
       defineResource({
         ...{ group: 'example.com', kind: 'Thing' },

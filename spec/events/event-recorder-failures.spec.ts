@@ -338,7 +338,7 @@ describe('EventRecorder', () => {
       });
     }
 
-    it('writes the next equal event again', async () => {
+    it('creates an Event for the next equal event after the server has rejected one', async () => {
       const { fake, recorder } = setUp();
       fake.answer = () => {
         throw apiError(422, 'Invalid');

@@ -44,7 +44,8 @@ export class OngoingRequest {
 
   /**
    * Returns the chunks of the response's body. At their end, releases the request. If the reader stops earlier, ends
-   * the request, even before the first chunk: a generator would not notice that.
+   * the request, even before the first chunk. A generator function cannot do that: its `finally` does not run before
+   * the first `next`.
    */
   read(body: AsyncIterable<Uint8Array>): AsyncIterableIterator<Uint8Array> {
     const chunks = body[Symbol.asyncIterator]();

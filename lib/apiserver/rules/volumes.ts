@@ -251,7 +251,10 @@ function validateProjection(
   }
 }
 
-/** Returns the paths of the files of a source, and the name that a message about each has. */
+/**
+ * Returns the paths of the files of a volume source, each with the name that a conflict message shows: the Secret,
+ * the ConfigMap, or the path itself.
+ */
 function pathsOf({
   secret,
   configMap,

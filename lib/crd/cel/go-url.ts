@@ -100,7 +100,7 @@ function escaped(path: string): string {
  * @param isRequest - only an absolute URL or path is valid
  */
 function urlProblem(text: string, isRequest: boolean): string | undefined {
-  // All but printable ASCII and characters beyond ASCII.
+  // Matches the control characters of ASCII.
   if (/[^ -~\x80-\uffff]/.test(text)) return 'net/url: invalid control character in URL';
   if (text === '' && isRequest) return 'empty url';
   if (text === '*') return undefined;
