@@ -314,7 +314,8 @@ export class Reflector<T extends KubernetesObject> {
       const from = worked ? { ...state, failures: 0 } : state;
       return this.#afterFailure(from, { error: watched.error, lastedMs, worked });
     }
-    if (isNew || lastedMs >= shortWatchMs) return state;
+    if (lastedMs >= shortWatchMs) return { ...state, isResumed: true };
+    if (isNew) return state;
     const after = `after ${Math.round(lastedMs)} ms, without anything new`;
     const message = `watch ${this.#options.type.kind}: the server ended it ${after}`;
     const error = new OperatorError('ConnectionFailed', message);

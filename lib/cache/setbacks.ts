@@ -51,8 +51,8 @@ export class Setbacks {
     if (next === 'unknownKind' || next === 'malformed') return this.#park(from, next, failure);
     const then = next === 'relist' ? relist : next;
     // A 410 Gone is routine: relist without delay, unless a watch right after a list expired at once.
-    const isResumed = from.phase === 'watch' && (from.failures > 0 || lastedMs >= shortWatchMs);
-    const expired = isResumed && isGone(error);
+    const isResumed = from.phase === 'watch' && (from.failures > 0 || from.isResumed === true);
+    const expired = (isResumed || lastedMs >= shortWatchMs) && isGone(error);
     const resumes = worked && then.phase === 'watch';
     const waitMs = (): number => (resumes ? this.#delay.afterHealth() : this.#delay.next());
     const delayMs = expired ? 0 : Math.max(waitMs(), retryAfterMs(error));
@@ -108,11 +108,15 @@ export interface ListState {
   readonly pages: 'many' | 'one';
 }
 
-/** Watches from `resourceVersion`; `failures` is the number of consecutive watches that failed. */
+/**
+ * Watches from `resourceVersion`; `failures` is the number of consecutive watches that failed. `isResumed`: the server
+ * ended the watch before this one, after it had worked for a while.
+ */
 export interface WatchState {
   readonly phase: 'watch';
   readonly resourceVersion: string;
   readonly failures: number;
+  readonly isResumed?: boolean;
 }
 
 /** Waits after a failure, then continues with `then`. */

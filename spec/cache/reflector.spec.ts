@@ -219,6 +219,36 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
+  it('relists at once if its version expired when the server ended a watch', async () => {
+    const setup = new Setup();
+    await setup.settle(15_000);
+    setup.server.disconnect();
+    setup.server.put('a');
+    setup.server.compact();
+    await setup.settle(0);
+    expect(setup.mirror.seen).to.deep.equal(['added a']);
+    setup.verify();
+    await setup.cache.stop();
+  });
+
+  it('does not list in a hot loop if each watch brings one event, ends, and expires at once', async () => {
+    const setup = new Setup();
+    await setup.settle(15_000);
+    setup.server.requests.length = 0;
+    for (let ms = 0; ms < 60_000; ms += 100) {
+      setup.server.put('a');
+      await setup.settle(0);
+      setup.server.disconnect();
+      setup.server.put('a');
+      setup.server.compact();
+      await setup.settle(100);
+    }
+    expect(setup.server.requests.length).to.be.below(40);
+    await setup.settle();
+    setup.verify();
+    await setup.cache.stop();
+  });
+
   it('does not list in a hot loop if each watch after a list expires at once', async () => {
     const server = new FakeServer();
     server.streamingLists = false;
