@@ -142,7 +142,7 @@ const steps = [
 ];
 
 describe('laws of the work queue', () => {
-  it('behaves like the model under any script', async () => {
+  it('behaves like a simple model of a queue in every random sequence of calls', async () => {
     const property = fc.asyncProperty(
       fc.commands(steps, { maxCommands: 60, size: 'max' }),
       async (commands) => {

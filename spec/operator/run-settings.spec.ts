@@ -131,7 +131,7 @@ describe('The servers and the election of a started operator', () => {
       });
     }
 
-    it('are open to everyone on a given port, without an election, where the role lacks rights', async () => {
+    it('serve metrics to everyone on a given port, and run without an election, if the role lacks the rights for both', async () => {
       const options = { isPod: true, rules: ofTheOperator };
       const warnings = [lacksElection, lacksReviews];
       const lesser = { ...inPod, isElected: false, metrics: 'http 200' };

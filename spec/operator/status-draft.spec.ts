@@ -46,7 +46,7 @@ describe('The status that a handler sets', () => {
     });
   });
 
-  it('gives way to a failure where its conditions contradict it', () => {
+  it('is overridden by the conditions of a failure where both contradict each other', () => {
     const draft = new Draft(shop());
     draft.setCondition(condition('Ready', 'True'));
     draft.setCondition(condition('Degraded', 'True', 'Broken'));

@@ -99,7 +99,7 @@ export function eventsSuite(open: OpenScene): void {
     expect(heard).to.deep.equal([['env', 'apply', 'ImmutableField']]);
   });
 
-  it('emits one failed event for each failure, even without a request', async () => {
+  it('emits one event "failed" for each failed object, even if no request for it was sent', async () => {
     const scene = await open();
     const emitter = new OperatorEvents();
     const heard: string[] = [];
