@@ -3,6 +3,7 @@ import { ensureCrd, forwarding } from '../../../lib/client/index.js';
 import type { Client } from '../../../lib/client/index.js';
 import { groupOf } from '../../../lib/object/index.js';
 import { CustomResourceDefinition } from '../../../lib/object/kinds.js';
+import { deferred } from '../../controller/deferred.js';
 import { ControllerScene, configMap, sameName, views } from './controller-scene.js';
 
 const group = 'controllers.example.com';
@@ -96,6 +97,38 @@ describe('A declarative controller whose CRD is deleted and created again', () =
     await replaceBy(gizmos('v2'));
     await scene.eventually(() => expect(looks.count).to.equal(1), 1_000);
     await scene.during(scene.manager.viewWriters.restartReaders([`${groupOf(views)}/Price`]));
+    await scene.eventually(
+      () => expect(scene.ready(scene.controllers[0]!)).to.match(/^True/),
+      1_000,
+    );
+  });
+
+  it('waits for the answer of a look-up before it looks again', async () => {
+    const looks = { areHeld: false, count: 0, answer: deferred() };
+    const { base } = scene;
+    const client: Client = {
+      ...forwarding(base.client),
+      resourceType: async (type) => {
+        if (type.kind === 'Gizmo' && looks.areHeld) {
+          looks.count++;
+          await looks.answer.promise;
+        }
+        return base.client.resourceType(type);
+      },
+    };
+    await scene.manager.stop();
+    scene = await ControllerScene.on(base, { client });
+    const pipeline = [{ '@project': { metadata: sameName, data: { text: '$.text' } } }];
+    const sources = [{ apiGroup: group, kind: 'Gizmo' }];
+    await scene.run({
+      ...{ name: 'maps', sources, pipeline, target: { apiGroup: '', kind: 'ConfigMap' } },
+    });
+    looks.areHeld = true;
+    await replaceBy(gizmos('v2'));
+    await scene.eventually(() => expect(looks.count).to.equal(1), 1_000);
+    await base.clock.advance(60_000);
+    expect(looks.count).to.equal(1);
+    looks.answer.resolve();
     await scene.eventually(
       () => expect(scene.ready(scene.controllers[0]!)).to.match(/^True/),
       1_000,
