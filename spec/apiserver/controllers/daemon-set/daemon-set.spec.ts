@@ -31,7 +31,8 @@ describe('a DaemonSet in the embedded cluster', () => {
     const set = daemonSet('ds');
     const { template } = set.spec!;
     const spec = { ...template.spec!, schedulerName: 'custom' };
-    await create({ ...set, spec: { ...set.spec!, template: { ...template, spec } } });
+    const foreign: DaemonSet = { ...set, spec: { ...set.spec!, template: { ...template, spec } } };
+    await create(foreign);
     await patch(DaemonSet, 'ds', { metadata: { labels: { changed: 'yes' } } });
     const pods = await list(Pod);
     expect(pods.map(({ spec: { nodeName } = {} }) => nodeName)).to.deep.equal([
