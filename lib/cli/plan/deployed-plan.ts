@@ -103,10 +103,9 @@ async function serviceOf(
 
 /** @throws UsageError it does not have the form `namespace/name:port` */
 function proxiedService(service: string): ObjectKey {
-  const [, namespace, name, port] = /^([-a-z0-9]+)\/([-a-z0-9]+):([-a-z0-9]+)$/.exec(service) ?? [];
-  if (namespace === undefined || name === undefined || port === undefined) {
-    throw new UsageError(`service ${service}: want namespace/name:port`);
-  }
+  const parts = /^([-a-z0-9]+)\/([-a-z0-9]+):([-a-z0-9]+)$/.exec(service);
+  if (parts === null) throw new UsageError(`service ${service}: want namespace/name:port`);
+  const [, namespace = '', name = '', port = ''] = parts;
   return { namespace, name: `https:${name}:${port}` };
 }
 

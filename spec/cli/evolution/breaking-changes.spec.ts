@@ -97,6 +97,24 @@ describe('breakingChanges', () => {
     expect(rulesBetween(unnamed, named('item'))).to.deep.equal(['alias-removed']);
   });
 
+  const text: Schema = { type: 'string' };
+  for (const [before, after, says] of [
+    [text, { ...text, default: 'a' }, 'the default "a" is new: '],
+    [{ ...text, default: 'a' }, text, 'the default "a" is gone: '],
+    [{ ...text, default: 'a' }, { ...text, default: 'b' }, 'the default changes from "a" to "b": '],
+    [text, { ...text, maxLength: 3 }, 'maxLength 3 replaces no maxLength: '],
+    [{ ...text, maxLength: 4 }, { ...text, maxLength: 3 }, 'maxLength 3 replaces the 4 of max'],
+    [text, { ...text, allOf: [{ maxLength: 3 }] }, 'allOf is new or changed: '],
+    [text, { ...text, anyOf: [{ maxLength: 3 }] }, 'anyOf is new or changed: '],
+    [text, { ...text, oneOf: [{ maxLength: 3 }] }, 'oneOf is new or changed: '],
+    [text, { ...text, not: { maxLength: 3 } }, 'not is new or changed: '],
+  ] as const) {
+    it(`tells that ${says.replace(/: $/, '')}`, () => {
+      const [found] = breakingChanges([crdWith(before)], [crdWith(after)]);
+      expect(found?.message.slice(0, says.length)).to.equal(says);
+    });
+  }
+
   it('reports the path of a changed field in lists and maps', () => {
     const nested = (field: Schema): Schema => ({
       type: 'array',

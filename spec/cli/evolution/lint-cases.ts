@@ -264,6 +264,10 @@ export const flawless: readonly (readonly [what: string, crd: CustomResourceDefi
       }),
     ),
   ],
+  [
+    'the fields that every object has',
+    widget({}, whole({ apiVersion: note, kind: note, metadata: { type: 'object' } })),
+  ],
   ['a cheap rule', widget({ texts: loop(20) })],
   [
     'a type of Kubernetes',

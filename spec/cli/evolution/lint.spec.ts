@@ -14,6 +14,8 @@ function found(crd: CustomResourceDefinition, enable: readonly string[] = []) {
   );
 }
 
+const text = { type: 'string' } as const;
+
 describe('operator-builder lint', () => {
   const file = scratchDirectory();
 
@@ -56,6 +58,32 @@ describe('operator-builder lint', () => {
     expect(clash).to.include({ rule: 'name-clash', definition: 'gears.example.com' });
     expect(clash?.message).to.include('also that of widgets.example.com');
   });
+
+  for (const [count, shown] of [
+    [3, '"a", "b", "c"'],
+    [4, '"a", "b", "c" and 1 more'],
+  ] as const) {
+    it(`names at most three of ${count} odd values of an enum`, () => {
+      const values = ['a', 'b', 'c', 'd'].slice(0, count);
+      const level = { type: 'string', description: 'It has one.', enum: values } as const;
+      const [finding] = lintDefinitions([widget({ level })]).filter(
+        ({ rule }) => rule === 'enum-case',
+      );
+      expect(finding?.message).to.equal(`values of enums are in CamelCase, unlike ${shown}`);
+    });
+
+    it(`names at most three of ${count} fields without a description`, () => {
+      const fields = ['a', 'b', 'c', 'd'].slice(0, count).map((name) => [name, text] as const);
+      const [finding] = lintDefinitions([widget(Object.fromEntries(fields))]).filter(
+        ({ rule }) => rule === 'description',
+      );
+      expect(finding?.message)
+        .to.include(`${count} of `)
+        .and.match(
+          count === 3 ? /: spec\.a, spec\.b, spec\.c$/ : /: spec\.a, spec\.b, spec\.c and others$/,
+        );
+    });
+  }
 
   it('reports a problem of several versions once', () => {
     const { spec, ...rest } = widget({ level_of: { type: 'string', description: 'It has one.' } });

@@ -243,6 +243,12 @@ export const harmlessCases: readonly (readonly [what: string, before: Schema, af
   ],
   ['wider bounds', { ...whole, minimum: 2, maximum: 3 }, { ...whole, minimum: 1, maximum: 4 }],
   ['a bound that allows all values', text, { ...text, minLength: 0 }],
+  [
+    'a bound that was exclusive before',
+    { ...whole, minimum: 1, exclusiveMinimum: true },
+    { ...whole, minimum: 1, exclusiveMinimum: true, description: 'more than 1' },
+  ],
+  ['a bound that is not exclusive', { ...whole, minimum: 1, maximum: 9 }, { ...whole, minimum: 1 }],
   ['an enum that is gone', { ...text, enum: ['A'] }, text],
   ['nulls of an enum', { ...text, enum: ['A'] }, nullableEnum('A')],
   ['an enum that accepts null', { ...text, enum: ['A'], nullable: true }, nullableEnum('A')],

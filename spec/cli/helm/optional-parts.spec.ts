@@ -1,0 +1,223 @@
+import { expect } from 'chai';
+import { chartOf } from '../../../lib/cli/package/make-chart.js';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const inShops = (name: string): object => ({ name, namespace: 'shops-system' });
+
+function manager(container: object): object {
+  const containers = [{ name: 'manager', image: 'shops:1.2.0', ...container }];
+  const spec = { serviceAccountName: 'shops-manager', containers };
+  return {
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: inShops('shops-manager') },
+    spec: { template: { spec } },
+  };
+}
+
+/** Returns the values of a chart, and the lines of its templates without those of labels. */
+async function chart(...objects: readonly object[]) {
+  const { values, schema, files } = await chartOf({
+    ...{ name: 'shops', version: '1.2.0', objects, all: objects, from: 'config/default' },
+  });
+  const lines = [...files]
+    .filter(([path]) => path.startsWith('templates/') && path.endsWith('.yaml'))
+    .map(([, text]) => text.split('\n').filter((line) => !/labels/.test(line) && line !== ''));
+  return { values: values.toJS() as Fields, schema: schema as Fields, lines };
+}
+
+async function templateOf(object: object): Promise<readonly string[]> {
+  const { lines } = await chart(manager({}), object);
+  return lines[1] ?? [];
+}
+
+describe('The optional parts of a chart', () => {
+  it('are peers of a NetworkPolicy, by the part whose port a rule names', async () => {
+    const from = [{ namespaceSelector: { matchLabels: { metrics: 'enabled' } } }];
+    const policy = {
+      ...{ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: inShops('shops') },
+      spec: {
+        podSelector: {},
+        ingress: [
+          { ports: [{ port: 'metrics' }], from },
+          { ports: [{ port: 'webhook' }] },
+          { ports: [{ port: 'health' }], from: [] },
+        ],
+      },
+    };
+    const { values, lines } = await chart(manager({}), policy);
+    expect(values['networkPolicy']).to.deep.include({ metricsFrom: from });
+    const peers = (part: string): readonly string[] => [
+      `    {{- with .Values.networkPolicy.${part}From }}`,
+      '    from:',
+      '      {{- toYaml . | nindent 6 }}',
+      '    {{- end }}',
+    ];
+    expect(lines[1]).to.deep.equal([
+      '{{- if .Values.networkPolicy.enabled }}',
+      'apiVersion: networking.k8s.io/v1',
+      'kind: NetworkPolicy',
+      'metadata:',
+      '  name: shops',
+      '  namespace: {{ .Release.Namespace | quote }}',
+      'spec:',
+      '  podSelector: {}',
+      '  ingress:',
+      ...['  - ports:', '    - port: metrics', ...peers('metrics')],
+      ...['  - ports:', '    - port: webhook', ...peers('webhook')],
+      ...['  - ports:', '    - port: health', '    from: []'],
+      '{{- end }}',
+    ]);
+  });
+
+  it('are a PodDisruptionBudget, whose maximum is a value unless it has a minimum', async () => {
+    const budget = (spec: object): object => ({
+      ...{ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: inShops('shops'), spec },
+    });
+    const maximum = await templateOf(budget({ maxUnavailable: 1 }));
+    expect(maximum[0]).to.equal('{{- if .Values.podDisruptionBudget.enabled }}');
+    expect(maximum).to.include(
+      '  maxUnavailable: {{ .Values.podDisruptionBudget.maxUnavailable }}',
+    );
+    const minimum = await templateOf(budget({ minAvailable: 1 }));
+    expect(minimum.slice(-3)).to.deep.equal(['spec:', '  minAvailable: 1', '{{- end }}']);
+  });
+
+  it('are a ServiceMonitor, with HTTPS only for authenticated metrics', async () => {
+    const endpoint = {
+      ...{ port: 'metrics', scheme: 'https', bearerTokenFile: '/token' },
+      ...{ tlsConfig: { insecureSkipVerify: true }, path: '/metrics' },
+    };
+    const lines = await templateOf({
+      ...{ apiVersion: 'monitoring.coreos.com/v1', kind: 'ServiceMonitor' },
+      ...{ metadata: inShops('shops'), spec: { endpoints: [endpoint] } },
+    });
+    expect(lines[0]).to.equal(
+      '{{- if and .Values.metrics.enabled .Values.metrics.serviceMonitor.enabled }}',
+    );
+    expect(lines.slice(lines.indexOf('spec:'))).to.deep.equal([
+      'spec:',
+      '  endpoints:',
+      '  - port: metrics',
+      '    path: /metrics',
+      '    {{- if .Values.metrics.auth }}',
+      '    scheme: https',
+      '    bearerTokenFile: /token',
+      '    tlsConfig:',
+      '      insecureSkipVerify: true',
+      '    {{- end }}',
+      '{{- end }}',
+    ]);
+  });
+
+  for (const [what, kind, ports, condition] of [
+    ['the Service of metrics', 'Service', 'metrics', '{{- if .Values.metrics.enabled }}'],
+    ['the Service of webhooks', 'Service', 'webhook', '{{- if .Values.webhook.enabled }}'],
+    ['no other Service', 'Service', 'http', 'apiVersion: v1'],
+    ['no other kind with such ports', 'Box', 'metrics', 'apiVersion: v1'],
+  ] as const) {
+    it(`are ${what}`, async () => {
+      const spec = { ports: [{ name: 'first' }, { name: ports }] };
+      const lines = await templateOf({
+        ...{ apiVersion: 'v1', kind, metadata: inShops('shops'), spec },
+      });
+      expect(lines[0]).to.equal(condition);
+    });
+  }
+
+  it('are roles, those of authenticated metrics only with these', async () => {
+    const conditions = async (kind: string, name: string): Promise<string | undefined> =>
+      (await templateOf({ apiVersion: 'v1', kind, metadata: { name } }))[0];
+    const plain = '{{- if .Values.rbac.create }}';
+    expect(await conditions('ClusterRole', 'shops-manager-role')).to.equal(plain);
+    expect(await conditions('Role', 'shops-metrics-reader')).to.equal(plain);
+    const ofMetrics =
+      '{{- if and .Values.rbac.create .Values.metrics.enabled .Values.metrics.auth }}';
+    for (const [kind, name] of [
+      ['ClusterRole', 'shops-metrics-auth-role'],
+      ['ClusterRoleBinding', 'shops-metrics-auth-rolebinding'],
+      ['RoleBinding', 'shops-metrics-certificates-rolebinding'],
+    ] as const) {
+      expect(await conditions(kind, name), name).to.equal(ofMetrics);
+    }
+    expect(await conditions('RoleList', 'shops')).to.equal('apiVersion: v1');
+  });
+
+  it('name the account of the operator in bindings by its value, and other accounts as they are', async () => {
+    const subjects = ['shops-manager', 'other'].map((name) => ({ kind: 'ServiceAccount', name }));
+    const group = { kind: 'Group', name: 'shops-manager' };
+    const lines = await templateOf({
+      ...{ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding' },
+      ...{ metadata: inShops('shops'), subjects: [...subjects, group] },
+    });
+    expect(lines.slice(lines.indexOf('subjects:'))).to.deep.equal([
+      'subjects:',
+      '- kind: ServiceAccount',
+      '  name: {{ .Values.serviceAccount.name | default "shops-manager" | quote }}',
+      '- kind: ServiceAccount',
+      '  name: other',
+      '- kind: Group',
+      '  name: shops-manager',
+      '{{- end }}',
+    ]);
+  });
+
+  it('are flags: leader election, metrics, plans and authentication', async () => {
+    const args = ['--metrics-port=8443', '--zap', '--log-level=debug'];
+    const { values, lines } = await chart(manager({ args }));
+    const from = lines[0]?.indexOf('        args:') ?? 0;
+    expect(values['logLevel']).to.equal('debug');
+    expect(lines[0]?.slice(from, from + 12)).to.deep.equal([
+      '        args:',
+      '        {{- if .Values.metrics.enabled }}',
+      '        - --metrics-port=8443',
+      '        {{- end }}',
+      '        - --zap',
+      '        {{- if .Values.leaderElection.enabled }}',
+      '        - --leader-elect',
+      '        {{- end }}',
+      '        {{- if not .Values.metrics.enabled }}',
+      '        - --no-metrics',
+      '        {{- end }}',
+      '        {{- if not .Values.webhook.enabled }}',
+    ]);
+  });
+
+  it('are environment variables: literal ones are values, others stay in the template', async () => {
+    const env = [
+      { name: 'LEVEL', value: 'high' },
+      { name: 'EMPTY' },
+      { name: 'POD', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+      { name: 'NAMED', value: '$(POD)-1' },
+      { name: 'HOST', value: 'shops.shops-system.svc' },
+    ];
+    const { values, schema, lines } = await chart(manager({ env }));
+    expect(values['env']).to.deep.equal({ LEVEL: 'high', EMPTY: '' });
+    const { properties } = schema as { readonly properties: Readonly<Record<string, Fields>> };
+    expect(Object.keys((properties['env']?.['properties'] ?? {}) as Fields)).to.deep.equal([
+      ...['LEVEL', 'EMPTY'],
+    ]);
+    const names = lines[0]?.filter((line) => /^ +- name: [A-Z{]|\$replaced "/.test(line));
+    expect(names?.map((line) => line.trim())).to.deep.equal([
+      '{{- if not (hasKey $replaced "POD") }}',
+      '- name: POD',
+      '- name: {{ $name | quote }}',
+      '{{- if not (hasKey $replaced "NAMED") }}',
+      '- name: NAMED',
+      '{{- if not (hasKey $replaced "HOST") }}',
+      '- name: HOST',
+    ]);
+    expect(lines[0]).to.include('        env:').and.not.include('.Values.env .Values.extraEnv');
+  });
+
+  for (const [image, repository, tag] of [
+    ['shops', 'shops', ''],
+    ['registry.example:5000/shops', 'registry.example:5000/shops', ''],
+    ['registry.example:5000/shops:2.0.0', 'registry.example:5000/shops', '2.0.0'],
+    ['shops:1.2.0', 'shops', ''],
+  ] as const) {
+    it(`are the repository and the tag of the image ${image}`, async () => {
+      const { values } = await chart(manager({ image }));
+      expect(values['image']).to.deep.include({ repository, tag });
+    });
+  }
+});
