@@ -358,9 +358,13 @@ describe('The templates of a chart', () => {
 
   it('take the name of the operator’s ServiceAccount from the values, and add annotations', async () => {
     const annotations = { role: 'a' };
+    const ofCharts = {
+      ...{ 'helm.sh/chart': 'old', 'app.kubernetes.io/instance': 'old' },
+      'app.kubernetes.io/managed-by': 'kustomize',
+    };
     const made = await templates(
       { ...account, metadata: inShops('shops-manager', { annotations }) },
-      { ...account, metadata: inShops('other', { labels: { 'helm.sh/chart': 'old', a: 'b' } }) },
+      { ...account, metadata: inShops('other', { labels: { ...ofCharts, a: 'b' } }) },
     );
     expect(made).to.deep.equal([
       lines(

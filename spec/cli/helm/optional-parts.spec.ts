@@ -5,12 +5,12 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const inShops = (name: string): object => ({ name, namespace: 'shops-system' });
 
-function manager(container: object): object {
+function manager(container: object, pod: object = {}, replicas?: number): object {
   const containers = [{ name: 'manager', image: 'shops:1.2.0', ...container }];
   const spec = { serviceAccountName: 'shops-manager', containers };
   return {
     ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: inShops('shops-manager') },
-    spec: { template: { spec } },
+    spec: { template: { spec: { ...spec, ...pod } }, ...(replicas !== undefined && { replicas }) },
   };
 }
 
@@ -179,6 +179,40 @@ describe('The optional parts of a chart', () => {
       '        - --no-metrics',
       '        {{- end }}',
       '        {{- if not .Values.webhook.enabled }}',
+    ]);
+  });
+
+  for (const auth of ['--metrics-auth', '--metrics-auth=shops-system/metrics']) {
+    it(`are metrics over HTTPS and plans, by ${auth} and --plan`, async () => {
+      const { values, lines } = await chart(manager({ args: [auth, '--plan'] }));
+      expect(values['metrics']).to.deep.include({ auth: true });
+      const from = lines[0]?.indexOf('        args:') ?? 0;
+      expect(lines[0]?.slice(from + 1, from + 7)).to.deep.equal(
+        [auth, '--plan'].flatMap((flag) => [
+          '        {{- if and .Values.metrics.enabled .Values.metrics.auth }}',
+          `        - ${flag}`,
+          '        {{- end }}',
+        ]),
+      );
+    });
+  }
+
+  it('are fields of the pod and its container, which are values with those of config/ as defaults', async () => {
+    const resources = { limits: { memory: '128Mi' } };
+    const nodeSelector = { disk: 'fast' };
+    const { values, lines } = await chart(manager({ resources }, { nodeSelector }, 3));
+    expect(values).to.deep.include({ resources, nodeSelector, replicas: 3 });
+    expect(lines[0]).to.include('  replicas: {{ .Values.replicas }}');
+    for (const fixed of ['128Mi', 'fast']) expect(lines[0]?.join()).not.to.include(fixed);
+    const name = /^ +(?:resources|nodeSelector):/;
+    expect(lines[0]?.filter((line) => name.test(line))).to.have.length(2);
+  });
+
+  it('are no environment variables at all without values of the release', async () => {
+    const { lines } = await chart(manager({ env: [{ name: 'LEVEL', value: 'high' }] }));
+    const found = lines[0]?.filter((line) => /^ +env:$|or \.Values\.env/.test(line)) ?? [];
+    expect(found.map((line) => line.trim())).to.deep.equal([
+      ...['{{- if or .Values.env .Values.extraEnv }}', 'env:'],
     ]);
   });
 

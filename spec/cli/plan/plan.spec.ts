@@ -173,6 +173,12 @@ describe('operator-builder plan', () => {
     const kubeconfig = ['--kubeconfig', file('kubeconfig')];
     const { stdout } = await cli([...args, ...kubeconfig], { env: { FORCE_COLOR: '1' } });
     expect(stdout).to.include('\u001b[32m+ ');
+    const diff = [...args, ...kubeconfig, '--output', 'diff'];
+    const colored = await cli(diff, { env: { FORCE_COLOR: '1' } });
+    expect(colored.stdout)
+      .to.match(/^\u001b\[1m--- .*\u001b\[22m\n\u001b\[1m\+\+\+ /)
+      .and.match(/\n\u001b\[32m\+.*\u001b\[39m\n/);
+    expect((await cli(diff)).stdout).to.match(/^--- .*\n\+\+\+ .*\n@@ .*\n[-+]/);
   });
 
   it('warns about a definition in the cluster that lacks the conversion', async () => {
