@@ -316,7 +316,8 @@ describe('schemas of other libraries', () => {
         ],
       },
       {
-        ...{ type: 'object', properties: { a: { type: 'string' } } },
+        type: 'object',
+        properties: { a: { 'x-kubernetes-preserve-unknown-fields': true } },
         'x-kubernetes-preserve-unknown-fields': true,
       },
     ],

@@ -15,7 +15,8 @@ type Json = Readonly<Record<string, unknown>>;
  * References are inlined. `null` among the types becomes `nullable`; `const` becomes `enum`; a schema that
  * allows anything keeps unknown fields; integer or string becomes `x-kubernetes-int-or-string`. Alternatives
  * (`anyOf`, `oneOf`) are merged into one structure, beside which each alternative only restricts values. A value whose
- * type one of them leaves open has any type.
+ * type one of them leaves open has any type. So has a field that an alternative does not name, if that alternative
+ * names no field or keeps unknown ones; otherwise, the field has its type in all alternatives.
  * @param options - `isTyped`: refuses the default null. The type of the values says that fields with a default are
  * always present, but the API server does not fill in null
  * @throws OperatorError `InvalidDefinition`: no structural schema accepts the same values; names the path.

@@ -65,6 +65,20 @@ export function isFreeObject(schema: Schema): boolean {
   return type === 'object' && !isNamed && !isPreserving && !isWhole;
 }
 
+/** Returns whether the objects of a schema may have any further field. */
+function isExtensible(schema: Schema): boolean {
+  return isFreeObject(schema) || schema['x-kubernetes-preserve-unknown-fields'] === true;
+}
+
+/** Returns a schema of the same field without a type. */
+function opened({ description, default: value }: Schema): Schema {
+  return {
+    'x-kubernetes-preserve-unknown-fields': true,
+    ...(description !== undefined && { description }),
+    ...(value !== undefined && { default: value }),
+  };
+}
+
 /** Returns whether a schema leaves the type of its values open. */
 function isOpen(schema: Schema): boolean {
   return schema.type === undefined && schema['x-kubernetes-preserve-unknown-fields'] === true;
@@ -110,12 +124,20 @@ export function mergedStructure(
   const isOneOpen = isOpen(one) !== isOpen(other);
   // A value of any type satisfies one of the alternatives.
   if (isOneOpen && areAlternatives) return isOpen(one) ? one : other;
-  const properties: Record<string, Schema> = { ...one.properties };
+  // An alternative that allows any field also allows those of the other, with values of any type.
+  const ofOne = (name: string, property: Schema): Schema =>
+    areAlternatives && isExtensible(other) && !Object.hasOwn(other.properties ?? {}, name)
+      ? opened(property)
+      : property;
+  const ofOther = areAlternatives && isExtensible(one) ? opened : (property: Schema) => property;
+  const properties: Record<string, Schema> = mapValues({ ...one.properties }, (property, name) =>
+    ofOne(name, property),
+  );
   for (const [name, property] of Object.entries(other.properties ?? {})) {
     const known = Object.hasOwn(properties, name) ? properties[name] : undefined;
     const merged =
       known === undefined
-        ? property
+        ? ofOther(property)
         : mergedStructure(known, property, {
             ...{ path: path === '' ? name : `${path}.${name}`, areAlternatives },
           });

@@ -347,6 +347,37 @@ const converted: readonly (readonly [title: string, json: Json, schema: Json])[]
     },
   ],
   [
+    'fields that only one alternative names, while another one keeps unknown fields',
+    {
+      anyOf: [
+        { properties: { a: { ...text, title: 'A', default: 'x' }, b: group }, required: ['b'] },
+        { properties: { c: { type: 'integer' } }, additionalProperties: true, minProperties: 2 },
+        { properties: { b: group, d: text }, required: ['d'] },
+      ],
+    },
+    {
+      type: 'object',
+      properties: {
+        a: { ...anything, description: 'A', default: 'x' },
+        b: anything,
+        c: { type: 'integer' },
+        d: anything,
+      },
+      ...anything,
+      anyOf: [{ required: ['b'] }, { minProperties: 2 }, { required: ['d'] }],
+    },
+  ],
+  [
+    'fields that only one alternative names, while another one names none',
+    { anyOf: [{ properties: { a: text } }, { type: 'object' }] },
+    { type: 'object', properties: { a: anything }, ...anything },
+  ],
+  [
+    'fields that only one alternative names, while the other has no further ones',
+    { anyOf: [{ properties: { a: text } }, { type: 'object', properties: { b: text } }] },
+    { type: 'object', properties: { a: text, b: text } },
+  ],
+  [
     'Kubernetes keywords beside a reference',
     { $ref: '#/$defs/A', $defs: { A: text }, 'x-kubernetes-validations': [{ rule: 'true' }] },
     { ...text, 'x-kubernetes-validations': [{ rule: 'true' }] },
