@@ -107,8 +107,8 @@ function refuseSharedNames(webhooks: readonly AdmissionWebhook[]): void {
 }
 
 /**
- * Returns the entries with `matchPolicy: Exact` where it is not set and each version of the kind has an entry
- * for the same requests. With `Equivalent`, the server's default, each request would be sent to all of them,
+ * Returns the entries with `matchPolicy: Exact` where it is not set and each version of the kind has as many entries
+ * for the same requests, with the same failure policy. With `Equivalent`, the server's default, each request would be sent to all of them,
  * with conversions of objects that are not validated yet.
  * @param webhooks - webhooks whose resources list their versions, such as `conversionWebhook`
  */
@@ -125,9 +125,11 @@ export function withMatchPolicies(
     const [rule] = rules;
     if (matchPolicy !== undefined || rule === undefined || rules.length > 1) return entry;
     const versions = new Set(versionsOf(rule));
-    const isCovered = [...versions].every((version) =>
-      entries.some((each) => asksAsMuch(each, { entry, rule, version })),
-    );
+    const countOf = (version: string): number =>
+      entries.filter((each) => asksAsMuch(each, { entry, rule, version })).length;
+    // A version with fewer webhooks lacks the check of one of these.
+    const ownCount = Math.max(...rule.apiVersions.map(countOf));
+    const isCovered = [...versions].every((version) => countOf(version) >= ownCount);
     return versions.size > 1 && isCovered ? { ...entry, matchPolicy: 'Exact' } : entry;
   });
 }
@@ -146,6 +148,7 @@ function asksAsMuch(
 ): boolean {
   const filtersOf = (entry: Omit<WebhookEntry, 'rules'>): unknown => [
     ...[entry['objectSelector'], entry['namespaceSelector'], entry['matchConditions']],
+    entry['failurePolicy'],
   ];
   const { apiGroups, resources, operations } = other.rule;
   return (

@@ -183,6 +183,21 @@ describe('webhookConfigurations', () => {
       expect(policiesOf({ operations: ['CREATE'] }, {})).to.deep.equal(['Exact', 'not set']);
     });
 
+    it('lets the API server convert requests in the other version if it has fewer webhooks, or one that may fail', () => {
+      const ignored = { failurePolicy: 'Ignore' } as const;
+      expect(policiesOf(ignored, {})).to.deep.equal(['not set', 'not set']);
+      expect(policiesOf(ignored, ignored)).to.deep.equal(['Exact', 'Exact']);
+      const webhooks = [
+        conversionWebhook(convertible),
+        validatingWebhook(Shop, handler),
+        validatingWebhook(Shop, handler, { name: 'quota.shops.example.com', path: '/quota' }),
+        validatingWebhook({ ...Shop, version: 'v1' }, handler, named),
+      ];
+      const [configuration] = webhookConfigurations(webhooks, { name: 'a', address });
+      const policies = (configuration?.webhooks ?? []).map((entry) => entry['matchPolicy']);
+      expect(policies).to.deep.equal([undefined, undefined, 'Exact']);
+    });
+
     it('lets the API server convert requests in the other version if the webhook of that version filters them out', () => {
       const unset = ['not set', 'not set'];
       const selector = { matchLabels: { shop: 'yes' } };
