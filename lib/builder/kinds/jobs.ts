@@ -1,8 +1,8 @@
 import { CronJob, Job } from '../../object/index.js';
 import type { ChainNames } from '../chain-names.js';
 import type { ChainedLink, ObjectOptions } from '../link.js';
-import { objectLink } from './object-link.js';
-import { podOptionNames, podTemplateOf } from './pod-template.js';
+import { objectLink, refuseFields } from './object-link.js';
+import { podOptionNames, podTemplateOf, templateRemedy } from './pod-template.js';
 import type { PodLink, PodOptions } from './pod-template.js';
 import type { SpecOf } from './specified.js';
 
@@ -28,6 +28,7 @@ export interface CronJobOptions<Names extends ChainNames = ChainNames, Name exte
 
 /** Returns the link of a Job, whose immutable template never carries hashes of ConfigMaps and Secrets. */
 export function jobLink<Names extends ChainNames>(options: JobOptions<Names>): ChainedLink {
+  refuseFields(`Job ${options.name}: spec`, options.spec, { template: templateRemedy });
   const { template, requires } = jobTemplateOf(options, { kind: Job.kind, others: podOptionNames });
   const body = { spec: { ...options.spec, template } };
   const link = objectLink(Job, options, body, podOptionNames);
@@ -38,6 +39,14 @@ export function jobLink<Names extends ChainNames>(options: JobOptions<Names>): C
 export function cronJobLink<Names extends ChainNames>(options: CronJobOptions<Names>): ChainedLink {
   const { schedule, spec = {}, jobSpec = {} } = options;
   const { kind } = CronJob;
+  const subject = `${kind} ${options.name}`;
+  refuseFields(`${subject}: jobSpec`, jobSpec, { template: templateRemedy });
+  refuseFields(`${subject}: spec`, spec, {
+    ...{
+      schedule: 'use the option schedule',
+      jobTemplate: 'use the options jobSpec and podTemplate',
+    },
+  });
   const { template, requires } = jobTemplateOf(options, { kind, others: cronJobOptionNames });
   const jobTemplate = { spec: { ...jobSpec, template } };
   const body = { spec: { ...spec, schedule, jobTemplate } };

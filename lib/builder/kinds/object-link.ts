@@ -64,6 +64,24 @@ export function refuseUnknownLinkOptions(
   refuseUnknownOptions<ObjectOptions>(`${kind} ${options.name}`, options, names);
 }
 
+/**
+ * Refuses fields of a specification that other options set. The compiler accepts a variable with such fields, and they
+ * would be dropped.
+ * @param remedies - what to do instead, by field
+ * @throws OperatorError `InvalidOption`
+ */
+export function refuseFields(
+  subject: string,
+  given: object | undefined,
+  remedies: Readonly<Record<string, string>>,
+): void {
+  for (const [field, remedy] of Object.entries(remedies)) {
+    if (given === undefined || Reflect.get(given, field) === undefined) continue;
+    const problem = `${subject}.${field} can't be set here; ${remedy}`;
+    throw new OperatorError('InvalidOption', problem);
+  }
+}
+
 /** Returns the options that are not part of the object. */
 function linkOptionsOf(options: ClaimOptions, subject: string): ClaimOptions {
   const { onImmutable, prune, adopt, whenOwnerDeleted } = options;

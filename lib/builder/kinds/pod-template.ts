@@ -28,6 +28,9 @@ export const podOptionNames: OptionNames<PodOptions<ChainNames>> = {
   ...{ podSpec: true, podTemplate: true, podLabels: true, podAnnotations: true },
 };
 
+/** What to do instead of setting `spec.template`. */
+export const templateRemedy = 'use the option podTemplate';
+
 /** A pod template and the names of chained objects that it uses. */
 export interface RecordedTemplate {
   readonly template: PodTemplate;

@@ -5,8 +5,8 @@ import type { OptionNames } from '../../system/index.js';
 import { OperatorError, refuseNonList, refuseOtherThan } from '../../system/index.js';
 import type { ChainedName, ChainNames } from '../chain-names.js';
 import type { ChainedLink, ObjectOptions, RequiredName, WorkloadSettings } from '../link.js';
-import { objectLink } from './object-link.js';
-import { podOptionNames, podTemplateOf } from './pod-template.js';
+import { objectLink, refuseFields } from './object-link.js';
+import { podOptionNames, podTemplateOf, templateRemedy } from './pod-template.js';
 import type { PodOptions } from './pod-template.js';
 import type { SpecOf } from './specified.js';
 
@@ -205,6 +205,9 @@ function workloadLink<Names extends ChainNames>(
   const matchLabels = { ...(options.selector ?? defaultSelector(type.kind, options.name)) };
   const { rolloutOn = [], envFromConfigMap = [], envFromSecret = [] } = options;
   const subject = `${type.kind} ${options.name}`;
+  refuseFields(`${subject}: spec`, spec, {
+    ...{ selector: 'use the option selector', template: templateRemedy },
+  });
   const lists = { rolloutOn, envFromConfigMap, envFromSecret };
   for (const [option, given] of Object.entries(lists))
     refuseNonList(`${subject}: ${option}`, given);

@@ -120,6 +120,38 @@ export function badInputSuite(open: OpenScene): void {
         ...(['InvalidOption', /^Deployment web: unknown option "replica"; .* "replicas"/] as const),
       ],
       [
+        'a selector in the spec of a workload',
+        (chain) => {
+          const spec = { replicas: 1, selector: { matchLabels: { app: 'web' } } };
+          return chain.deployment({ name: 'web', podSpec, spec });
+        },
+        ...(['InvalidOption', /^Deployment web: spec\.selector can't be set here; use/] as const),
+      ],
+      [
+        'a template in the spec of a Job',
+        (chain) => {
+          const spec = { backoffLimit: 1, template: { metadata: { labels: { app: 'web' } } } };
+          return chain.job({ name: 'web', podSpec, spec });
+        },
+        ...(['InvalidOption', /^Job web: spec\.template can't be set here; use/] as const),
+      ],
+      [
+        'a template in the jobSpec of a CronJob',
+        (chain) => {
+          const jobSpec = { template: { spec: podSpec }, backoffLimit: 1 };
+          return chain.cronJob({ name: 'web', podSpec, schedule: '@daily', jobSpec });
+        },
+        ...(['InvalidOption', /^CronJob web: jobSpec\.template can't be set here; use/] as const),
+      ],
+      [
+        'a jobTemplate in the spec of a CronJob',
+        (chain) => {
+          const spec = { jobTemplate: { spec: { backoffLimit: 1 } }, suspend: true };
+          return chain.cronJob({ name: 'web', podSpec, schedule: '@daily', spec });
+        },
+        ...(['InvalidOption', /^CronJob web: spec\.jobTemplate can't be set here; use/] as const),
+      ],
+      [
         'an option of another kind',
         (chain) => chain.configMap({ name: 'env', stringData: {} } as never),
         ...(['InvalidOption', /^ConfigMap env: unknown option "stringData"/] as const),
