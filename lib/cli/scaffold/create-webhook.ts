@@ -106,8 +106,11 @@ function subjectOf(
     );
   }
   const command = `operator-builder create api --group ${group} --version ${version} --kind ${kind}`;
+  const near = versions.length === 0 ? project.resources : versions;
+  const known = near.map((one) => `${one.kind} ${one.version} of ${one.group}`).join(', ');
+  const but = known === '' ? '' : `, but ${known}`;
   throw new UsageError(
-    `the project has no ${kind} ${version} of ${group}; create it first: ${command}`,
+    `the project has no ${kind} ${version} of ${group}${but}; create it first: ${command}`,
   );
 }
 

@@ -227,7 +227,8 @@ type MapDocument = Document & { readonly contents: YAMLMap };
 function documentOf(text: string, path: string): MapDocument {
   const document = parseDocument(checkYamlDepth(text, path));
   const [problem] = document.errors;
-  if (problem !== undefined) fail(path, problem.message.trimEnd());
+  // Without the quoted lines, which the remedy would follow.
+  if (problem !== undefined) fail(path, problem.message.replace(/:\n[^]*$/, ''));
   // A change of a value that has an alias would change other entries too.
   visit(document, { Alias: () => fail(path, 'it has an alias, write its value instead') });
   return holdsMap(document) ? document : fail(path, 'it is empty');

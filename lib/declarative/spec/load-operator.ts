@@ -35,7 +35,7 @@ export function loadOperators(text: string, source: string): readonly LoadedOper
   const lines = new LineCounter();
   const problems: LocatedProblem[] = [];
   const operators = documentsIn(text, { source, lines, problems }).flatMap((document) => {
-    for (const { message, pos } of document.errors) {
+    for (const { message, pos } of reportedErrors(document)) {
       const { line, col: column } = lines.linePos(pos[0]);
       // Strip the position and the quoted lines from the message.
       const said = message.replace(/,? (?:and again )?at line \d+, column \d+:[^]*$/, '');
@@ -49,6 +49,12 @@ export function loadOperators(text: string, source: string): readonly LoadedOper
   }
   if (problems.length > 0) throw new InvalidSpecError(source, problems.toSorted(byPlace));
   return operators;
+}
+
+/** Returns the first syntax error alone: the parser misreads what follows it. Repeated keys are all reported. */
+function reportedErrors({ errors }: YamlDocument.Parsed): YamlDocument.Parsed['errors'] {
+  const syntax = errors.find(({ code }) => code !== 'DUPLICATE_KEY');
+  return syntax === undefined ? errors : [syntax];
 }
 
 /** Reports a text that nests too deeply, and returns no documents: parsers would recurse as deeply. */

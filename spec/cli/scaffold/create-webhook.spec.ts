@@ -297,9 +297,15 @@ describe('operator-builder create webhook', () => {
       [
         'a missing kind',
         ['Other', 'v1', '--validation'],
-        'create it first: operator-builder create api --group shop --version v1 --kind Other',
+        'error: the project has no Other v1 of shop, but Shop v1alpha1 of shop, Shop v1 of shop, ' +
+          'Pot v1 of shop; create it first: ' +
+          'operator-builder create api --group shop --version v1 --kind Other\n',
       ],
-      ['a missing version', ['Pot', 'v2', '--validation'], 'has no Pot v2 of shop'],
+      [
+        'a missing version',
+        ['Pot', 'v2', '--validation'],
+        'has no Pot v2 of shop, but Pot v1 of shop;',
+      ],
       [
         'a conversion of a single version',
         ['Pot', 'v1', '--conversion'],

@@ -85,6 +85,13 @@ describe('The file PROJECT', () => {
     });
   }
 
+  it('is refused with one line if it is invalid YAML, as after a conflict in git', () => {
+    const text = 'name: shops\n<<<<<<< HEAD\ndomain: example.com\n';
+    expect(() => parseProject(text, 'PROJECT')).to.throw(
+      /^PROJECT can't be used: .+ at line 2, column 1 \(correct it, or restore it from version control\)$/,
+    );
+  });
+
   it('is refused if it is empty', () => {
     expect(() => parseProject('', 'PROJECT')).to.throw("PROJECT can't be used: it is empty (");
   });

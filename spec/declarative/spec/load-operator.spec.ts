@@ -440,6 +440,21 @@ controllers:
     expect(problemsOf('a: [').join()).to.include('Flow sequence');
   });
 
+  it('reports only the first syntax error of a document, because the parser misreads the rest', () => {
+    const text = 'controllers:\n  - { a: $.x[1 }\n    target: { kind: A }\n';
+    expect(problemsOf(text)).to.have.length(1);
+    expect(problemsOf(text).join()).to.match(/^operator\.yaml:2:13: /);
+    expect(problemsOf(`${text}---\n${text}`)).to.have.length(2);
+  });
+
+  it('reports each repeated key of a document', () => {
+    const text = 'controllers: []\ncontrollers: []\nkind: A\nkind: B\n';
+    expect(problemsOf(text).map((line) => line.slice(0, 17))).to.deep.equal([
+      'operator.yaml:2:1',
+      'operator.yaml:4:1',
+    ]);
+  });
+
   for (const [written, predicate] of [
     ['GENERATIONCHANGED', { type: 'basic', name: 'GenerationChanged' }],
     ['annotationsChanged', { type: 'basic', name: 'AnnotationChanged' }],
