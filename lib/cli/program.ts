@@ -62,7 +62,7 @@ export function settle(
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
-      outputError: (text, write) => write(text + folderHint(text, command)),
+      outputError: (text, write) => write(text + hint(text, command)),
       getOutHelpWidth: () => stdout.columns ?? 100,
       getErrHelpWidth: () => stderr.columns ?? 100,
       getOutHasColors: () => false,
@@ -77,13 +77,21 @@ export function settle(
 /** Options that name the folder of the project; each command has one of them. */
 const folderOptions = { '--project': /'(?:-C|--directory)\b/, '--directory': /'--project\b/ };
 
-/** Returns a line that suggests the folder option of a command for an unknown option; empty if it has none. */
-function folderHint(error: string, { options }: Command): string {
-  if (!error.startsWith('error: unknown option')) return '';
-  const found = options.find(({ long }) =>
-    Object.entries(folderOptions).some(([name, others]) => name === long && others.test(error)),
+/** Returns a line that adds to an error what the command expects instead; empty if there is nothing to add. */
+function hint(error: string, { options, args, registeredArguments }: Command): string {
+  const folder = options.find(
+    ({ long }) => long !== undefined && Object.hasOwn(folderOptions, long),
   );
-  return found === undefined ? '' : `(this command has ${found.flags})\n`;
+  if (error.startsWith('error: too many arguments')) {
+    const unexpected = args.slice(registeredArguments.length).join(' ');
+    const remedy = folder === undefined ? '' : `; a folder is given as ${folder.flags}`;
+    return `(not expected: ${unexpected}${remedy})\n`;
+  }
+  if (folder === undefined || !error.startsWith('error: unknown option')) return '';
+  const isMeant = Object.entries(folderOptions).some(
+    ([name, others]) => name === folder.long && others.test(error),
+  );
+  return isMeant ? `(this command has ${folder.flags})\n` : '';
 }
 
 /** The command context without the parts that each run creates. */

@@ -87,6 +87,17 @@ describe('The command line', () => {
     });
   }
 
+  it('names the words that a command does not expect, and the option for a folder', async () => {
+    const { code, stderr } = await cli(['init', '--domain', 'example.com', 'shop', 'more']);
+    expect(code).to.equal(1);
+    expect(stderr).to.include('error: too many arguments');
+    expect(stderr).to.include(
+      '\n(not expected: shop more; a folder is given as -C, --directory <folder>)\n',
+    );
+    const keys = await cli(['completion', 'bash', 'zsh']);
+    expect(keys.stderr).to.include('\n(not expected: zsh)\n');
+  });
+
   it('suggests no folder option for an unknown option that names no folder', async () => {
     const { stderr } = await cli(['manifests', '--projct', 'shop']);
     expect(stderr).to.not.include('this command has');
