@@ -317,7 +317,7 @@ export class DeclarativeController {
   #notFound(error: Error): void {
     const isNew = this.#problem?.message !== error.message;
     this.#problem = error;
-    if (isNew) this.#errors.report({ stage: 'sources' }, error);
+    if (isNew) this.#errors.report({ stage: 'kinds' }, error);
     this.#changed();
   }
 

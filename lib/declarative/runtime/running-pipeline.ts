@@ -40,7 +40,7 @@ import {
 } from './document-sources.js';
 import type { Client } from '../../client/index.js';
 import type { CacheEvent } from '../../cache/index.js';
-import { isOperatorError } from '../../system/index.js';
+import { asError, isOperatorError, OperatorError } from '../../system/index.js';
 
 /** Parts of a {@link RunningPipeline}. */
 export interface RunningPipelineParts {
@@ -273,7 +273,7 @@ export interface ResolvedKinds {
 /**
  * Resolves the kinds of a controller, and creates its views. A native source with a version need not be
  * served yet: the cache waits for it. All other kinds must be served.
- * @throws OperatorError `UnknownKind`: a kind is not served.
+ * @throws OperatorError `UnknownKind`: kinds are not served; the message names all of them.
  * @throws the error of discovery.
  */
 export async function resolveKinds(
@@ -284,8 +284,15 @@ export async function resolveKinds(
   const types = inputs.map(async ({ spec }) =>
     spec.type === 'Watcher' ? resolveSource(spec, search) : undefined,
   );
-  const [found, ...resolved] = await Promise.all([resolveTarget(target, search), ...types]);
-  return { inputs: resolved, target: found };
+  const found = resolveTarget(target, search);
+  const settled = await Promise.allSettled([...types, found]);
+  const errors = settled.flatMap((one) => (one.status === 'rejected' ? [asError(one.reason)] : []));
+  const texts = new Set(errors.map(({ message }) => message));
+  // One error for all unknown kinds, so that they can be corrected together.
+  if (texts.size > 1 && errors.every((error) => isOperatorError(error, 'UnknownKind'))) {
+    throw new OperatorError('UnknownKind', [...texts].join('; '));
+  }
+  return { inputs: await Promise.all(types), target: await found };
 }
 
 async function resolveSource(

@@ -39,6 +39,23 @@ describe('failures of declarative controllers', () => {
   let scene: ControllerScene;
   afterEach(async () => scene.end());
 
+  it('names every kind that is not served, of sources and target', async () => {
+    scene = await ControllerScene.start();
+    const typo = { apiGroup: '', kind: 'Namespac' };
+    const controller = scene.controller({
+      ...{ name: 'typos', sources: [typo, { ...typo, as: 'Other' }] },
+      ...{ pipeline: [{ '@join': true }], target: { apiGroup: '', kind: 'ConfigMapp' } },
+    });
+    await controller.start();
+    await scene.base.run(scene.manager);
+    await scene.eventually(() => expect(scene.errors).to.have.length(1));
+    const hint = 'kind not served (install its CustomResourceDefinition or check the spelling)';
+    expect(controller.reportErrors().map(({ message }) => message)).to.deep.equal([
+      `op/typos: kinds: Namespac of the core group: ${hint}; ConfigMapp of the core group: ${hint}`,
+    ]);
+    await controller.stop();
+  });
+
   describe('a failing write', () => {
     it('is retried without losing later changes', async () => {
       scene = await ControllerScene.start();
