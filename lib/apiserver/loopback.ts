@@ -1,8 +1,9 @@
 import type { ObjectKey, UnstructuredObject, ResourceType } from '../object/index.js';
-import { apiVersionOf, groupOf, versionOf } from '../object/index.js';
+import { apiVersionOf, groupOf, Pod, versionOf } from '../object/index.js';
 import { WebhookAdmission } from './admission/webhook-admission.js';
-import { subjectOf } from './kinds/served-kind.js';
+import { subjectOf, subresourceKind } from './kinds/served-kind.js';
 import type { ServedKind } from './kinds/served-kind.js';
+import { admitCreate } from './requests/request-admission.js';
 import { bindPod, withTopology } from './requests/subresource-requests.js';
 import { findObject, hasAdmission, storageKey } from './server-core.js';
 import type { ServerCore } from './server-core.js';
@@ -143,10 +144,20 @@ export class ServerLoopback implements Loopback {
     object: UnstructuredObject,
     options: LoopbackWriteOptions,
   ): Promise<UnstructuredObject> {
-    if (options.subresource === 'binding') {
-      return bindPod(this.#core, withTopology(this.#core, object));
-    }
-    return this.#run(() => this.#create(object, options));
+    const isBinding = options.subresource === 'binding';
+    return this.#run(() =>
+      isBinding ? this.#bind(object, options) : this.#create(object, options),
+    );
+  }
+
+  #bind(object: UnstructuredObject, { manager }: LoopbackWriteOptions): UnstructuredObject {
+    const kind = this.#kindOf(Pod as ResourceType);
+    const { name = '', namespace = '' } = object.metadata;
+    const objectKind = subresourceKind(kind, { group: '', version: 'v1', kind: object.kind });
+    const write = { kind, subresource: 'binding', namespace, name, manager, objectKind };
+    const hooks = this.#hooks(write);
+    const binding = withTopology(this.#core, object);
+    return bindPod(this.#core, hooks === undefined ? binding : admitCreate(hooks, binding));
   }
 
   #create(object: UnstructuredObject, options: LoopbackWriteOptions): UnstructuredObject {
@@ -210,13 +221,16 @@ export class ServerLoopback implements Loopback {
   }
 
   #hooks(
-    write: Pick<WriteRequest, 'kind' | 'subresource' | 'namespace' | 'name' | 'manager'>,
+    write: Pick<WriteRequest, 'kind' | 'subresource' | 'namespace' | 'name' | 'manager'> & {
+      readonly objectKind?: ServedKind;
+    },
   ): WriteHooks | undefined {
     if (!hasAdmission(this.#core)) return undefined;
-    const { kind, subresource = '', name, manager } = write;
+    const { kind, subresource = '', name, manager, objectKind } = write;
     const own = kind.type.group === '' && kind.type.plural === 'namespaces';
     return new WebhookAdmission(this.#core, {
       kind,
+      objectKind,
       subresource,
       name,
       namespace: own ? name : write.namespace,

@@ -57,10 +57,14 @@ export function admitSubresource(
 ): UnstructuredObject {
   const { core } = context;
   if (!hasAdmission(core)) return write.object;
-  const admission = new WebhookAdmission(core, admissionRequest(context, write));
-  const create = { operation: 'CREATE', object: write.object, old: undefined } as const;
-  const object = admission.admit(create);
-  admission.validate({ ...create, object });
+  return admitCreate(new WebhookAdmission(core, admissionRequest(context, write)), write.object);
+}
+
+/** Runs the hooks of a create. @returns the object to write instead */
+export function admitCreate(hooks: WriteHooks, given: UnstructuredObject): UnstructuredObject {
+  const create = { operation: 'CREATE', object: given, old: undefined } as const;
+  const object = hooks.admit(create);
+  hooks.validate({ ...create, object });
   return object;
 }
 
