@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { discoveryData, rawDefinition, readDocument } from '../kinds/documents.js';
 import type { RawSchema } from '../kinds/documents.js';
 import type { KindRegistry, ServedKind } from '../kinds/served-kind.js';
-import { withoutMembers } from '../../object/index.js';
+import { isJsonObject, withoutMembers } from '../../object/index.js';
 import type { ServesGroup } from './discovery.js';
 
 type Paths = Readonly<Record<string, unknown>>;
@@ -324,8 +324,28 @@ function withoutStrategicPatch(key: string, value: unknown): unknown {
 }
 
 function customPaths(kind: ServedKind): Paths {
-  const { group, version, plural, kind: name } = kind.type;
   const template = kind.type.namespaced ? namespaced : clusterScoped;
+  const own = copiedPaths(kind, template);
+  // The cluster-scoped template has no scale.
+  return kind.type.namespaced ? own : { ...own, ...clusterScopedScale(kind) };
+}
+
+/** Returns the path of the scale, a copy without the namespace of the namespaced path. */
+function clusterScopedScale(kind: ServedKind): Paths {
+  const scales = Object.entries(copiedPaths(kind, namespaced)).filter(([path]) =>
+    path.endsWith('/scale'),
+  );
+  const text = JSON.stringify(Object.fromEntries(scales))
+    .replaceAll('/namespaces/{namespace}', '')
+    .replaceAll('Namespaced', '');
+  return JSON.parse(text, (_, value: unknown) =>
+    Array.isArray(value) ? value.filter((one) => !isNamespaceParameter(one)) : value,
+  ) as Paths;
+}
+
+/** Returns the paths of a built-in kind with the names of a custom kind, and with the subresources that it serves. */
+function copiedPaths(kind: ServedKind, template: Template): Paths {
+  const { group, version, plural, kind: name } = kind.type;
   const documents = readDocument('paths') as Readonly<Record<string, Paths>>;
   const own = Object.entries(documents[template.document] ?? {}).filter(([path]) => {
     const [, rest] = path.split(`/${template.plural}`);
@@ -346,6 +366,10 @@ function customPaths(kind: ServedKind): Paths {
     (found) => renamed[found] ?? found,
   );
   return JSON.parse(text, withoutStrategicPatch) as Paths;
+}
+
+function isNamespaceParameter(value: unknown): boolean {
+  return isJsonObject(value) && value['in'] === 'path' && value['name'] === 'namespace';
 }
 
 /** Returns an expression that matches any of `texts`; where two of them match, the first one counts. */

@@ -69,6 +69,17 @@ describe('OpenAPI v3', () => {
     expect(text).to.include(`{"group":"${group}","kind":"CanaryDeployment","version":"v1"}`);
   });
 
+  it('describes the scale of a cluster-scoped custom kind, without a namespace', async () => {
+    const api = new Api();
+    const names = { kind: 'Gear', plural: 'gears', singular: 'gear' };
+    const crd = widgetCrd({ group: 'acme.com', names, scope: 'Cluster' }, 'gears.acme.com');
+    await api.create(crds, crd);
+    const { body } = await api.get('/openapi/v3/apis/acme.com/v1');
+    const { paths } = body as unknown as Document;
+    expect(paths).to.include.keys('/apis/acme.com/v1/gears/{name}/scale');
+    expect(JSON.stringify(paths)).not.to.match(/\{namespace\}|"namespace"/);
+  });
+
   it('answers 404 for an unserved group version', async () => {
     expect((await new Api().get('/openapi/v3/apis/nothing/v1')).code).to.equal(404);
   });
