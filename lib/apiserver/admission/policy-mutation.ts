@@ -221,7 +221,8 @@ function patched(
     const { op, path = '' } = operations[error.index] ?? {};
     const isMissing = error.problem === 'missing-path' && op === 'add';
     const missing = `add operation does not apply: doc is missing path: "${path}": missing value`;
-    throw new MutationError(`JSON Patch: ${isMissing ? missing : error.message}`);
+    const problem = error.message.replace(/^JSON patch: /, '');
+    throw new MutationError(`JSON Patch: ${isMissing ? missing : problem}`);
   }
   const object = isJsonObject(next) ? next : {};
   const change = typeChange(kind, given, object);

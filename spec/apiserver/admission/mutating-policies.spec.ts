@@ -164,11 +164,11 @@ describe('MutatingAdmissionPolicies', () => {
     ],
     [
       jsonPatch('[JSONPatch{op: "remove", path: "/data/a"}]'),
-      'JSON Patch: JSON patch: operation 0: /data/a: /data is not there',
+      'JSON Patch: operation 0: /data/a: /data is not there',
     ],
     [
       jsonPatch('[JSONPatch{op: "none", path: "/data/a"}]'),
-      'JSON Patch: JSON patch: operation 0: unknown op "none"',
+      'JSON Patch: operation 0: unknown op "none"',
     ],
     [jsonPatch(nothing), `expression '${nothing}' resulted in error: no such key: nothing`],
     [
