@@ -81,9 +81,22 @@ function paramReference(object: UnstructuredObject): string {
   if (reference === undefined) return unset;
   const name = textAt(reference, 'name');
   // Only the policy knows whether the parameter is namespaced.
-  return name === ''
-    ? textAt(reference, 'selector')
-    : `${textAt(reference, 'namespace', '*')}/${name}`;
+  if (name !== '') return `${textAt(reference, 'namespace', '*')}/${name}`;
+  const selector = valueAt(reference, 'selector');
+  return selector === undefined ? unset : selectorText(selector);
+}
+
+/** Returns a label selector as Go prints it. */
+function selectorText(selector: unknown): string {
+  const labels = Object.entries(valueAt(selector, 'matchLabels') ?? {}).sort();
+  const requirements = listAt(selector, 'matchExpressions').map((one) => {
+    const [key, operator] = [textAt(one, 'key'), textAt(one, 'operator')];
+    const values = listAt(one, 'values').join(' ');
+    return `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values}],},`;
+  });
+  const shown = labels.map(([key, value]) => `${key}: ${value},`).join('');
+  const matched = `MatchExpressions:[]LabelSelectorRequirement{${requirements.join('')}}`;
+  return `&LabelSelector{MatchLabels:map[string]string{${shown}},${matched},}`;
 }
 
 function availability(object: UnstructuredObject): string {

@@ -224,6 +224,26 @@ describe('tables', () => {
       },
       cells: { ParamRef: '*/x' },
     },
+    {
+      title: 'a selector of parameters as Go does',
+      path: '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings',
+      object: {
+        spec: {
+          ...{ policyName: 'p', validationActions: ['Deny'] },
+          paramRef: {
+            parameterNotFoundAction: 'Deny',
+            selector: {
+              matchLabels: { c: 'd', a: 'b' },
+              matchExpressions: [{ key: 'k', operator: 'In', values: ['x', 'y'] }],
+            },
+          },
+        },
+      },
+      cells: {
+        ParamRef:
+          '&LabelSelector{MatchLabels:map[string]string{a: b,c: d,},MatchExpressions:[]LabelSelectorRequirement{LabelSelectorRequirement{Key:k,Operator:In,Values:[x y],},},}',
+      },
+    },
   ] as const) {
     it(`print ${title}`, async () => {
       const api = new Api();
