@@ -31,34 +31,75 @@ function keepSelector(object: WithSelector, old: WithSelector, errors: FieldErro
   errors.immutable('spec.selector', object.spec?.selector, old.spec?.selector);
 }
 
-/** Checks the counts of a status: none is negative, or larger than the number of replicas. */
-function validateCounts(
-  { status }: UnstructuredObject,
-  errors: FieldErrors,
-  ready = 'readyReplicas',
-): void {
-  if (!isJsonObject(status)) return;
-  const { replicas = 0, readyReplicas = 0, ...counts } = status;
-  const { availableReplicas = 0 } = counts;
-  for (const [name, count] of Object.entries({ replicas, readyReplicas, ...counts })) {
-    if (typeof count !== 'number') continue;
-    const field = `status.${name}`;
-    validateNonnegative(count, errors.at(field));
-    if (!limited.has(name)) continue;
-    if (count > Number(replicas))
-      errors.invalid(field, count, 'cannot be greater than status.replicas');
-  }
-  if (Number(availableReplicas) > Number(readyReplicas)) {
-    const why = `cannot be greater than ${ready}`;
-    errors.invalid('status.availableReplicas', availableReplicas, why);
-  }
+/** Counts of a status, in the order of their checks. Those that are not optional are 0 if absent. */
+interface Counts {
+  readonly names: readonly string[];
+  /** Counts of at most `replicas`. */
+  readonly limited?: readonly string[];
+  /** The name of the ready replicas in messages. */
+  readonly ready?: string;
 }
 
-/** Counts of a status that are at most its number of replicas. */
-const limited: ReadonlySet<string> = new Set([
-  ...['readyReplicas', 'availableReplicas', 'updatedReplicas', 'fullyLabeledReplicas'],
-  'currentReplicas',
-]);
+const deploymentCounts: Counts = {
+  names: [
+    ...['observedGeneration', 'replicas', 'updatedReplicas', 'readyReplicas', 'availableReplicas'],
+    ...['unavailableReplicas', 'terminatingReplicas', 'collisionCount'],
+  ],
+  limited: ['updatedReplicas', 'readyReplicas', 'availableReplicas'],
+};
+
+const replicaSetCounts: Counts = {
+  names: [
+    ...['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'],
+    ...['observedGeneration', 'terminatingReplicas'],
+  ],
+  limited: ['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'],
+};
+
+const statefulSetCounts: Counts = {
+  names: [
+    ...['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'],
+    ...['observedGeneration', 'collisionCount'],
+  ],
+  limited: ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'],
+  ready: 'status.readyReplicas',
+};
+
+const daemonSetCounts: Counts = {
+  names: [
+    ...['currentNumberScheduled', 'numberMisscheduled', 'desiredNumberScheduled', 'numberReady'],
+    ...['observedGeneration', 'updatedNumberScheduled', 'numberAvailable', 'numberUnavailable'],
+    'collisionCount',
+  ],
+};
+
+/** Returns the check of a status: no count is negative or too large, and the number of collisions does not fall. */
+function countsCheck({ names, limited = [], ready = 'readyReplicas' }: Counts) {
+  return (object: UnstructuredObject, old: UnstructuredObject, errors: FieldErrors): void => {
+    const count = (name: string): number => countOf(object, name) ?? 0;
+    for (const name of names) validateNonnegative(count(name), errors.at(`status.${name}`));
+    for (const name of limited) {
+      if (count(name) <= count('replicas')) continue;
+      errors.invalid(`status.${name}`, count(name), 'cannot be greater than status.replicas');
+    }
+    if (count('availableReplicas') > count('readyReplicas')) {
+      const why = `cannot be greater than ${ready}`;
+      errors.invalid('status.availableReplicas', count('availableReplicas'), why);
+    }
+    if (!names.includes('collisionCount')) return;
+    const [collisions = -1, before = -1] = [object, old].map((one) =>
+      countOf(one, 'collisionCount'),
+    );
+    if (before >= 0 && collisions < before) {
+      errors.invalid('status.collisionCount', count('collisionCount'), 'cannot be decremented');
+    }
+  };
+}
+
+function countOf({ status }: UnstructuredObject, name: string): number | undefined {
+  const { [name]: value } = isJsonObject(status) ? status : {};
+  return typeof value === 'number' ? value : undefined;
+}
 
 interface WithTemplate {
   readonly metadata?: { readonly generation?: number };
@@ -77,7 +118,7 @@ const deployment = typedRules<Wire<V1Deployment>>({
   validateUpdate: keepSelector,
   specChanged: specOrAnnotationsChanged,
   resets: { status: ['spec', 'metadata.labels'] },
-  validateStatusUpdate: (object, old, errors) => validateCounts(object, errors),
+  validateStatusUpdate: countsCheck(deploymentCounts),
 });
 
 const replicaSet = typedRules<Wire<V1ReplicaSet>>({
@@ -87,7 +128,7 @@ const replicaSet = typedRules<Wire<V1ReplicaSet>>({
   validateUpdate: keepSelector,
   specChanged,
   initialStatus: () => ({ replicas: 0 }),
-  validateStatusUpdate: (object, old, errors) => validateCounts(object, errors),
+  validateStatusUpdate: countsCheck(replicaSetCounts),
 });
 
 const mutableInStatefulSet = [
@@ -125,8 +166,7 @@ const statefulSet = typedRules<Wire<V1StatefulSet>>({
   specChanged,
   nameFormat: 'label',
   initialStatus: () => ({ replicas: 0, availableReplicas: 0 }),
-  validateStatusUpdate: (object, old, errors) =>
-    validateCounts(object, errors, 'status.readyReplicas'),
+  validateStatusUpdate: countsCheck(statefulSetCounts),
 });
 
 const templateGeneration = 'deprecated.daemonset.template.generation';
@@ -157,7 +197,7 @@ const daemonSet = typedRules<Wire<V1DaemonSet>>({
     metadata.annotations = { ...metadata.annotations, [templateGeneration]: generation };
   },
   specChanged,
-  validateStatusUpdate: (object, old, errors) => validateCounts(object, errors),
+  validateStatusUpdate: countsCheck(daemonSetCounts),
 });
 
 const controllerRevision = typedRules<Wire<V1ControllerRevision>>({

@@ -155,9 +155,17 @@ function isIpv6(cidr: string): boolean {
   return isIP(ip) === 6 && !isMapped(ip);
 }
 
-/** Returns whether a range lies within a larger range of the same family. */
+/** Returns whether Go can read a range, even if it is refused for its leading zeros or its other bits. */
+export function isReadableCidr(cidr: string): boolean {
+  return cidrProblem(cidr) !== range;
+}
+
+/** Returns whether a readable range lies within a larger range of the same family. */
 export function isStrictSubset(inner: string, outer: string): boolean {
-  const [small, large] = [bitsOf(inner), bitsOf(outer)];
+  const [small, large] = [inner, outer].map((cidr) => bitsOf(withoutZeros(cidr))) as [
+    string,
+    string,
+  ];
   return small.length > large.length && small.startsWith(large);
 }
 

@@ -20,7 +20,13 @@ import {
 } from '../../object/index.js';
 import type { Wire } from '../../object/index.js';
 import { endpointSliceRules, endpointsRules } from './endpoints.js';
-import { isStrictSubset, validateCidr, validatePort, validatePortNumber } from './field-values.js';
+import {
+  isReadableCidr,
+  isStrictSubset,
+  validateCidr,
+  validatePort,
+  validatePortNumber,
+} from './field-values.js';
 import { specChanged, typedRules } from './kind-rules.js';
 import type { KindRules } from './kind-rules.js';
 import { validateLabelSelector } from './metadata.js';
@@ -231,10 +237,11 @@ function validateBlock({ cidr, except = [] }: Wire<V1IPBlock>, errors: FieldErro
     errors.required('cidr');
     return;
   }
-  if (!validateCidr(cidr, errors.at('cidr'))) return;
+  validateCidr(cidr, errors.at('cidr'));
+  if (!isReadableCidr(cidr)) return;
   errors.each('except', except, (range, errors) => {
-    if (!validateCidr(range, errors)) return;
-    if (!isStrictSubset(range, cidr)) {
+    validateCidr(range, errors);
+    if (isReadableCidr(range) && !isStrictSubset(range, cidr)) {
       errors.invalid('', range, 'must be a strict subset of `cidr`');
     }
   });

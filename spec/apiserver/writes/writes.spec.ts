@@ -493,4 +493,30 @@ describe('writes', () => {
       'status.availableReplicas',
     ]);
   });
+
+  it('count missing replicas of a status as 0, and refuse fewer collisions than before', async () => {
+    const api = new Api();
+    await api.create(deployments, deployment('web'));
+    const send = (status: object) =>
+      api.call('PATCH', `${deployments}/web/status`, { status }, merge);
+    expect(causeFields(await send({ replicas: -1 }))).to.deep.equal([
+      ...['status.replicas', 'status.updatedReplicas', 'status.readyReplicas'],
+      'status.availableReplicas',
+    ]);
+    expect((await send({ collisionCount: 2 })).code).to.equal(200);
+    for (const collisionCount of [1, null]) {
+      expect(causeFields(await send({ collisionCount }))).to.deep.equal(['status.collisionCount']);
+    }
+  });
+
+  it('check the exceptions of a range of addresses that has other bits or leading zeros', async () => {
+    const path = '/apis/networking.k8s.io/v1/namespaces/default/networkpolicies';
+    const ipBlock = { cidr: '010.0.0.1/8', except: ['11.0.0.0/16', '10.1.0.0/016', 'x'] };
+    const spec = { podSelector: {}, ingress: [{ from: [{ ipBlock }] }] };
+    const answer = await new Api().call('POST', path, { metadata: { name: 'a' }, spec });
+    const field = 'spec.ingress[0].from[0].ipBlock';
+    expect(causeFields(answer)).to.deep.equal([
+      ...[`${field}.cidr`, `${field}.except[0]`, `${field}.except[1]`, `${field}.except[2]`],
+    ]);
+  });
 });
