@@ -42,10 +42,8 @@ export function cronJobLink<Names extends ChainNames>(options: CronJobOptions<Na
   const subject = `${kind} ${options.name}`;
   refuseFields(`${subject}: jobSpec`, jobSpec, { template: templateRemedy });
   refuseFields(`${subject}: spec`, spec, {
-    ...{
-      schedule: 'use the option schedule',
-      jobTemplate: 'use the options jobSpec and podTemplate',
-    },
+    schedule: 'use the option schedule',
+    jobTemplate: 'use the options jobSpec and podTemplate',
   });
   const { template, requires } = jobTemplateOf(options, { kind, others: cronJobOptionNames });
   const jobTemplate = { spec: { ...jobSpec, template } };

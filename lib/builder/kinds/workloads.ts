@@ -206,7 +206,8 @@ function workloadLink<Names extends ChainNames>(
   const { rolloutOn = [], envFromConfigMap = [], envFromSecret = [] } = options;
   const subject = `${type.kind} ${options.name}`;
   refuseFields(`${subject}: spec`, spec, {
-    ...{ selector: 'use the option selector', template: templateRemedy },
+    selector: 'use the option selector',
+    template: templateRemedy,
   });
   const lists = { rolloutOn, envFromConfigMap, envFromSecret };
   for (const [option, given] of Object.entries(lists))
