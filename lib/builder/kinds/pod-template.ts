@@ -28,7 +28,7 @@ export const podOptionNames: OptionNames<PodOptions<ChainNames>> = {
   ...{ podSpec: true, podTemplate: true, podLabels: true, podAnnotations: true },
 };
 
-/** What to do instead of setting `spec.template`. */
+/** Remedy for a `spec` with a template. */
 export const templateRemedy = 'use the option podTemplate';
 
 /** A pod template and the names of chained objects that it uses. */
