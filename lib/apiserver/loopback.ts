@@ -151,7 +151,7 @@ export class ServerLoopback implements Loopback {
   }
 
   #bind(object: UnstructuredObject, { manager }: LoopbackWriteOptions): UnstructuredObject {
-    const kind = this.#kindOf(Pod as ResourceType);
+    const kind = this.#kindOf(Pod);
     const { name = '', namespace = '' } = object.metadata;
     const objectKind = subresourceKind(kind, { group: '', version: 'v1', kind: object.kind });
     const write = { kind, subresource: 'binding', namespace, name, manager, objectKind };
