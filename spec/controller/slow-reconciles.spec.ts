@@ -1,0 +1,234 @@
+import { expect } from 'chai';
+import { forwarding } from '../../lib/client/index.js';
+import { controllerFor } from '../../lib/controller/controller.js';
+import type { ReconcileContext } from '../../lib/controller/reconcile.js';
+import { done, requeueAfter } from '../../lib/controller/result.js';
+import { sleep } from '../../lib/system/clock.js';
+import { OperatorError } from '../../lib/system/operator-error.js';
+import { Thing } from '../cache/fake-server.js';
+import { ControllerSetup, Part } from './controller-setup.js';
+import { deferred } from './deferred.js';
+
+describe('RunningController', () => {
+  describe('time-out', () => {
+    async function timedOut(setup: ControllerSetup) {
+      const runs: ReconcileContext[] = [];
+      const held = deferred();
+      const controller = controllerFor(Thing)
+        .withOptions({ reconcileTimeoutMs: 1_000 })
+        .complete(async (context) => {
+          runs.push(context);
+          if (context.key.name === 'stuck' && runs.length === 1) await held.promise;
+          return done();
+        });
+      setup.things.put('stuck');
+      const running = await setup.start(controller);
+      setup.things.put('other');
+      await setup.clock.advance(1_000);
+      return { runs, held, running };
+    }
+
+    it('aborts the signal and frees the worker, but holds the key', async () => {
+      const setup = new ControllerSetup();
+      const { runs, held, running } = await timedOut(setup);
+      expect(runs[0]!.signal.reason).to.have.property('code', 'Timeout');
+      expect(runs.map(({ key }) => key.name)).to.deep.equal(['stuck', 'other']);
+      await setup.clock.advance(60_000);
+      setup.things.put('stuck');
+      await setup.clock.advance(0);
+      expect(runs.length).to.equal(2);
+      const { active, held: heldKeys } = running.status();
+      expect(active).to.deep.equal([
+        {
+          cluster: '',
+          key: 'ns/stuck',
+          reconcileID: runs[0]!.reconcileID,
+          lastedMs: 61_000,
+          isTimedOut: true,
+          heldMs: 60_000,
+          triggers: runs[0]!.triggers,
+        },
+      ]);
+      expect(heldKeys).to.deep.equal(active);
+      held.resolve();
+      await setup.clock.advance(0);
+      expect(runs.map(({ key }) => key.name)).to.deep.equal(['stuck', 'other', 'stuck']);
+      expect(running.status().active).to.deep.equal([]);
+      await setup.stop(running);
+    });
+
+    it('refuses further writes and allows reads', async () => {
+      const setup = new ControllerSetup();
+      const { runs, held, running } = await timedOut(setup);
+      const { client, key } = runs[0]!;
+      const live = await client.get(Thing, key);
+      const writes = [
+        () => client.update(live),
+        () => client.delete(Thing, key),
+        () => client.live.create({ ...live, metadata: { name: 'new', namespace: 'ns' } }),
+      ];
+      for (const write of writes) {
+        const error = await write().then(
+          () => undefined,
+          (thrown: unknown) => thrown,
+        );
+        expect(error).to.be.instanceOf(OperatorError).with.property('code', 'Timeout');
+      }
+      expect(setup.things.objects().length).to.equal(2);
+      held.resolve();
+      await setup.stop(running);
+    });
+
+    it('counts as a failure, whatever the reconciler returns later', async () => {
+      const setup = new ControllerSetup();
+      const { held, running } = await timedOut(setup);
+      held.resolve();
+      await setup.clock.advance(5);
+      const outcomes = setup.events.map((event) => event.type === 'reconciled' && event.outcome);
+      expect(outcomes).to.deep.equal(['timeout', 'success', 'success']);
+      await setup.stop(running);
+    });
+  });
+
+  it('logs an error that a handler throws after its time-out', async () => {
+    const setup = new ControllerSetup();
+    const held = deferred();
+    const controller = controllerFor(Thing)
+      .withOptions({ reconcileTimeoutMs: 1_000 })
+      .complete(async () => {
+        await held.promise;
+        throw new Error('the disk is full');
+      });
+    setup.things.put('a');
+    const running = await setup.start(controller);
+    await setup.clock.advance(1_500);
+    held.resolve();
+    await setup.clock.advance(0);
+    const [line] = setup.logged.filter(({ level }) => level === 'warn');
+    expect(line?.message).to.equal('reconcile ended after its time-out');
+    expect(line?.fields['lastedMs']).to.equal(1_500);
+    expect(line?.fields['error']).to.have.property('message', 'the disk is full');
+    await setup.stop(running);
+  });
+
+  it('logs a time-out once if the handler ends with its signal', async () => {
+    const setup = new ControllerSetup();
+    const controller = controllerFor(Thing)
+      .withOptions({ reconcileTimeoutMs: 1_000 })
+      .complete(async ({ clock, signal }) => {
+        try {
+          await sleep(clock, 5_000, signal);
+        } catch (cause) {
+          throw new Error('not done', { cause });
+        }
+        return done();
+      });
+    setup.things.put('a');
+    const running = await setup.start(controller);
+    await setup.clock.advance(1_001);
+    const told = setup.logged.filter(({ level }) => level === 'warn' || level === 'error');
+    expect(told.map(({ message }) => message)).to.deep.equal(['reconcile failed: timeout']);
+    await setup.stop(running);
+  });
+
+  describe('a reconcile that does not end', () => {
+    /** Advances the clock, and returns how long the reconciles had lasted that were warned of meanwhile. */
+    const warned = async (setup: ControllerSetup, ms: number): Promise<readonly unknown[]> => {
+      setup.logged.length = 0;
+      await setup.clock.advance(ms);
+      const lines = setup.logged.filter(({ level }) => level === 'warn');
+      // The cache warns about its quiet watches, too.
+      return lines.flatMap(({ fields }) => fields['lastedMs'] ?? []);
+    };
+
+    it('is logged with its object after a minute, and each time that it has lasted twice as long', async () => {
+      const setup = new ControllerSetup();
+      const held = deferred();
+      const controller = controllerFor(Thing)
+        .withOptions({ maxConcurrentReconciles: 2 })
+        .complete(async ({ key }) => {
+          if (key.name === 'stuck') await held.promise;
+          return done();
+        });
+      setup.things.put('quick');
+      const running = await setup.start(controller);
+      await setup.clock.advance(25_000);
+      setup.things.put('stuck');
+      expect(await warned(setup, 59_999)).to.deep.equal([]);
+      expect(await warned(setup, 1)).to.deep.equal([60_000]);
+      expect(setup.logged[0]?.message).to.equal(
+        'reconcile has not ended, its key waits: the handler goes on; give signal to each long call, and set reconcileTimeoutMs',
+      );
+      expect(setup.logged[0]?.fields).to.deep.include({
+        ...{ controller: 'thing', kind: 'Thing', namespace: 'ns', name: 'stuck' },
+      });
+      expect(await warned(setup, 59_999)).to.deep.equal([]);
+      expect(await warned(setup, 1)).to.deep.equal([120_000]);
+      expect(await warned(setup, 840_000)).to.deep.equal([240_000, 480_000, 960_000]);
+      held.resolve();
+      expect(await warned(setup, 3_600_000)).to.deep.equal([]);
+      await setup.stop(running);
+      expect(setup.clock.pendingTimers).to.equal(0);
+    });
+
+    it('is logged on time although another one began much earlier', async () => {
+      const setup = new ControllerSetup();
+      const controller = controllerFor(Thing)
+        .withOptions({ maxConcurrentReconciles: 2 })
+        .complete(() => new Promise(() => undefined));
+      setup.things.put('early');
+      const running = await setup.start(controller);
+      await setup.clock.advance(130_000);
+      setup.things.put('late');
+      await setup.clock.advance(0);
+      expect(await warned(setup, 110_000)).to.deep.equal([60_000, 240_000]);
+      await setup.stop(running);
+      expect(setup.clock.pendingTimers).to.equal(0);
+    });
+
+    it('is not logged while each of many reconciles ends within a minute', async () => {
+      const setup = new ControllerSetup();
+      const controller = controllerFor(Thing).complete(async ({ clock }) => {
+        await new Promise<void>((resolve) => clock.setTimer(resolve, 59_000));
+        return requeueAfter(1);
+      });
+      setup.things.put('a');
+      const running = await setup.start(controller);
+      expect(await warned(setup, 3_600_000)).to.deep.equal([]);
+      await setup.stop(running);
+    });
+
+    it('is logged a minute after its time-out, if it has a time-out', async () => {
+      const setup = new ControllerSetup();
+      const controller = controllerFor(Thing)
+        .withOptions({ reconcileTimeoutMs: 600_000 })
+        .complete(() => new Promise(() => undefined));
+      setup.things.put('a');
+      const running = await setup.start(controller);
+      expect(await warned(setup, 659_999)).to.deep.equal([]);
+      expect(await warned(setup, 1)).to.deep.equal([660_000]);
+      expect(setup.logged[0]?.message).to.include('the handler ignores its aborted signal');
+      await setup.stop(running);
+    });
+
+    it('is logged with the writes that its handler left pending', async () => {
+      const setup = new ControllerSetup();
+      const client = {
+        ...forwarding(setup.cached),
+        create: () => new Promise<never>(() => undefined),
+      };
+      const controller = controllerFor(Thing).complete(async ({ client: own }) => {
+        void own.create<Part>({ apiVersion: 'v1', kind: 'Part', metadata: { name: 'p' } });
+        return done();
+      });
+      setup.things.put('a');
+      const running = await setup.start(controller, { client });
+      expect(await warned(setup, 60_000)).to.deep.equal([60_000]);
+      expect(setup.logged[0]?.message).to.equal(
+        'reconcile has not ended, its key waits: pending create Part p',
+      );
+      void running.stop(0);
+      await setup.cache.stop();
+    });
+  });
+});
