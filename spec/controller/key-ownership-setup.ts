@@ -6,9 +6,10 @@ import type { Result } from '../../lib/controller/result.js';
 import type { OwnerReference } from '../../lib/object/kubernetes-object.js';
 import { keyString } from '../../lib/object/object-key.js';
 import { Thing } from '../cache/fake-server.js';
-import { ControllerSetup, Part } from './controller-setup.js';
+import { Part } from './controller-setup.js';
+import type { ControllerSetup } from './controller-setup.js';
 
-type Handler = (context: ReconcileContext) => Promise<Result>;
+export type Handler = (context: ReconcileContext) => Promise<Result>;
 
 /** Records keys and their triggers, then runs the spec's reconciler. */
 export function noting(handler: Handler = async () => done(), maxConcurrentReconciles = 4) {

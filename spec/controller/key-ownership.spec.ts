@@ -7,6 +7,7 @@ import { ControllerSetup, Part } from './controller-setup.js';
 import { deferred } from './deferred.js';
 import { FakeOwnership } from './fake-ownership.js';
 import { noting, ownedBy } from './key-ownership-setup.js';
+import type { Handler } from './key-ownership-setup.js';
 
 describe('a controller that owns some keys', () => {
   it('reconciles owned keys only', async () => {

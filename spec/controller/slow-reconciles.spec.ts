@@ -6,7 +6,8 @@ import { done, requeueAfter } from '../../lib/controller/result.js';
 import { sleep } from '../../lib/system/clock.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 import { Thing } from '../cache/fake-server.js';
-import { ControllerSetup, Part } from './controller-setup.js';
+import { ControllerSetup } from './controller-setup.js';
+import type { Part } from './controller-setup.js';
 import { deferred } from './deferred.js';
 
 describe('RunningController', () => {

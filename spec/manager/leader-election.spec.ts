@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { fenced, forwarding } from '../../lib/client/index.js';
-import { LeaderElector } from '../../lib/manager/leader-election.js';
 import { releasedLease, renewedLease, takenLease } from '../../lib/manager/lease.js';
 import { Lease } from '../../lib/object/kinds.js';
 import type { ConfigMap } from '../../lib/object/kinds.js';

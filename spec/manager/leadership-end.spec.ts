@@ -1,23 +1,12 @@
 import { expect } from 'chai';
-import { fenced } from '../../lib/client/index.js';
 import type { ObjectEvent } from '../../lib/events/index.js';
 import { LeaderElector } from '../../lib/manager/leader-election.js';
-import { Lease } from '../../lib/object/kinds.js';
-import type { ConfigMap } from '../../lib/object/kinds.js';
 import { isOperatorError } from '../../lib/system/operator-error.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { RecordedMetrics } from './leader-election-metrics.js';
 import { Election, leaseKey } from './leader-election-setup.js';
 import { rememberingLogger } from './manager-setup.js';
 import type { LogLine } from './manager-setup.js';
-
-const configMap: ConfigMap = {
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { namespace: 'default', generateName: 'of-' },
-};
-
-const isLost = (error: unknown): boolean => isOperatorError(error, 'LeadershipLost');
 
 describe('LeaderElector', () => {
   let election: Election;

@@ -1,0 +1,192 @@
+import { expect } from 'chai';
+import { ApiError } from '../../lib/object/api-error.js';
+import { FakeServer, apiError } from './fake-server.js';
+import { Setup, reset, watchingAgain } from './reflector-setup.js';
+
+describe('Reflector', () => {
+  it('restarts a stream that is silent before its list is complete', async () => {
+    const server = new FakeServer();
+    server.paused = true;
+    const setup = new Setup(server);
+    await setup.settle(29_000);
+    expect(setup.server.requests.map(({ verb }) => verb)).to.deep.equal(['watch']);
+    await setup.settle(10_000);
+    expect(setup.server.requests.map(({ verb }) => verb)).to.deep.equal(['watch', 'list', 'watch']);
+    await setup.cache.stop();
+  });
+
+  it('restarts a stream that stalls in the middle of its list', async () => {
+    const server = new FakeServer();
+    for (const name of ['a', 'b', 'c']) server.put(name);
+    server.eventsLeft = 2;
+    const setup = new Setup(server);
+    await setup.settle(40_000);
+    expect(server.requests.map(({ verb }) => verb)).to.deep.equal(['watch', 'list', 'watch']);
+    setup.verify();
+    await setup.cache.stop();
+  });
+
+  it('lists without a stream on a busy server that ignores the request for initial events', async () => {
+    const server = new FakeServer();
+    server.streamingLists = 'ignored';
+    server.put('a');
+    const setup = new Setup(server);
+    for (let seconds = 0; seconds < 120; seconds += 10) {
+      await setup.settle(10_000);
+      server.put('a');
+      if (seconds % 60 === 50) server.bookmark();
+    }
+    await setup.settle(0);
+    expect(server.requests.map(({ verb }) => verb)).to.deep.equal(['watch', 'list', 'watch']);
+    expect(setup.logged).to.deep.equal([]);
+    setup.verify();
+    server.compact();
+    server.disconnect(apiError(410, 'Expired'));
+    await setup.settle(10_000);
+    const verbs = server.requests.map(({ verb }) => verb);
+    expect(verbs.slice(3), 'no second attempt').to.deep.equal(['list', 'watch']);
+    await setup.cache.stop();
+  });
+
+  it('handles pages that are newer than the first one', async () => {
+    const server = new FakeServer();
+    Object.assign(server, { streamingLists: false, pageSize: 1 });
+    server.put('a');
+    server.put('b');
+    server.beforePage = () => {
+      for (const name of ['a', 'b', 'b']) server.put(name);
+    };
+    const setup = new Setup(server);
+    await setup.settle(0);
+    expect(setup.mirror.seen).to.deep.equal(['added a', 'added b', 'updated a']);
+    setup.verify();
+    await setup.cache.stop();
+  });
+
+  it('treats the deletion of an unseen object as a deletion of the cached object with the same name', async () => {
+    const setup = new Setup();
+    const seen = setup.server.put('a');
+    await setup.settle(0);
+    const deleted: unknown[] = [];
+    setup.informer.addHandler((event) => {
+      if (event.type === 'deleted')
+        deleted.push([event.object.metadata.uid, event.finalStateUnknown]);
+    });
+    const metadata = { ...seen.metadata, uid: 'later', resourceVersion: '999' };
+    setup.server.inject({ type: 'DELETED', object: { ...seen, metadata } });
+    await setup.settle(0);
+    expect(deleted).to.deep.equal([['uid-1', true]]);
+    await setup.cache.stop();
+  });
+
+  it('relists when the server is behind the requested version', async () => {
+    const setup = new Setup();
+    await setup.settle(5_000);
+    const details = { causes: [{ reason: 'ResourceVersionTooLarge' }] };
+    const context = { verb: 'watch', kind: 'Thing', status: 504 };
+    setup.server.disconnect(new ApiError({ code: 504, reason: 'Timeout', details }, context));
+    await setup.settle(5_000);
+    const lists = setup.server.requests.map(({ options }) => options.sendInitialEvents);
+    expect(lists).to.deep.equal([true, true]);
+    await setup.cache.stop();
+  });
+
+  for (const [watch, lastedMs] of [
+    ['a short watch', 5_000],
+    ['a watch that has worked', 60_000],
+  ] as const) {
+    it(`relists after five failures in a row, the first of ${watch}`, async () => {
+      const setup = new Setup();
+      await setup.settle(lastedMs);
+      setup.server.failures['watch'] = [reset, reset, reset, reset];
+      setup.server.disconnect(reset);
+      await setup.settle();
+      const lists = setup.server.requests.map(({ options }) => options.sendInitialEvents);
+      const no = undefined;
+      expect(lists).to.deep.equal([true, no, no, no, no, true]);
+      await setup.cache.stop();
+    });
+  }
+
+  it('restarts a watch that outlives its timeout', async () => {
+    const setup = new Setup();
+    await setup.settle(0);
+    await setup.settle(640_000);
+    expect(setup.server.requests.length).to.equal(2);
+    setup.server.put('a');
+    await setup.settle(0);
+    setup.verify();
+    await setup.cache.stop();
+  });
+
+  it('sets no timer for the events of a watch', async () => {
+    const setup = new Setup();
+    // The list is complete, and its time-out is over.
+    await setup.settle(31_000);
+    const setTimer = setup.clock.setTimer.bind(setup.clock);
+    let timers = 0;
+    setup.clock.setTimer = (...args) => {
+      timers++;
+      return setTimer(...args);
+    };
+    for (let n = 0; n < 10; n++) {
+      setup.server.put('a');
+      await setup.settle(1_000);
+    }
+    setup.server.remove('a');
+    await setup.settle(0);
+    setup.verify();
+    expect(timers).to.equal(0);
+    await setup.cache.stop();
+  });
+
+  it('restarts a watch that had bookmarks, after 2.5 minutes of silence', async () => {
+    const setup = new Setup();
+    await setup.settle(5_000);
+    setup.server.bookmark();
+    await setup.settle(140_000);
+    setup.server.put('a');
+    await setup.settle(149_000);
+    expect(setup.server.requests.length).to.equal(1);
+    await setup.settle(4_000);
+    expect(setup.server.requests.map(({ verb }) => verb)).to.deep.equal(['watch', 'watch']);
+    expect(setup.server.requests[1]?.options.resourceVersion).to.equal(setup.server.version);
+    expect(setup.logged).to.deep.equal(['Thing: watch failed, next: watch']);
+    expect(setup.informer.status().problem).to.equal(undefined);
+    await setup.cache.stop();
+    expect(setup.clock.pendingTimers).to.equal(0);
+  });
+
+  it('restarts a watch that was silent from its start, if an earlier one had bookmarks', async () => {
+    const setup = await watchingAgain();
+    await setup.settle(151_000);
+    expect(setup.server.requests.map(({ verb }) => verb)).to.deep.equal(['watch', 'watch']);
+    await setup.settle(4_000);
+    expect(setup.server.requests).to.have.length(3);
+    expect(setup.informer.status().problem).to.equal(undefined);
+    await setup.cache.stop();
+    expect(setup.clock.pendingTimers).to.equal(0);
+  });
+
+  it('tolerates the silence of later watches if one without a bookmark was restarted', async () => {
+    const setup = await watchingAgain();
+    await setup.settle(155_000);
+    expect(setup.server.requests).to.have.length(3);
+    // Not twice: the kind has not changed since the server was restarted, and so has no bookmarks.
+    await setup.settle(290_000);
+    expect(setup.server.requests).to.have.length(3);
+    setup.server.bookmark();
+    await setup.settle(155_000);
+    expect(setup.server.requests).to.have.length(4);
+    await setup.cache.stop();
+  });
+
+  it('tolerates the silence of a server that sends no bookmark after the initial one', async () => {
+    const setup = new Setup();
+    await setup.settle(5_000);
+    setup.server.put('a');
+    await setup.settle(290_000);
+    expect(setup.server.requests.length).to.equal(1);
+    await setup.cache.stop();
+  });
+});
