@@ -61,21 +61,19 @@ export function isAppliedBy(object: KubernetesObject, { controllerName, scope }:
 
 const mostTaken = 10_000;
 
-/** The scopes from which chains of this process took objects, once for each time, by the UID of the object. */
+/** The scopes from which chains of this process took objects, by the UID of the object. */
 const taken = new LruMap<string, readonly (string | undefined)[]>(mostTaken);
-/** The number of times after which a chain does not take an object back. One time may be a rollback. */
-const mostLosses = 2;
 
 /** Remembers that a chain takes an object over from a chain of another scope. */
 export function noteTaking(live: KubernetesObject, { scope }: Applier): void {
   const { labels = {}, uid = '' } = live.metadata;
   if (labels[scopeLabel] === scope) return;
-  taken.set(uid, [...(taken.get(uid) ?? []), labels[scopeLabel]]);
+  taken.set(uid, [...(taken.get(uid) ?? []).filter((each) => each !== scope), labels[scopeLabel]]);
 }
 
 /**
- * Throws if chains of other scopes took the object from this one repeatedly. A chain may get another scope, but then
- * no chain has the old scope: two chains that both make the object would take it from each other without end.
+ * Throws if a chain of another scope took the object from this one. A chain may get another scope, but then no
+ * chain has the old scope: two chains that both make the object would take it from each other without end.
  * @throws OperatorError `DuplicateObject`
  */
 export function checkTaking(
@@ -85,8 +83,7 @@ export function checkTaking(
 ): void {
   const { labels = {}, uid = '' } = live.metadata;
   const other = labels[scopeLabel];
-  const losses = taken.get(uid)?.filter((each) => each === scope) ?? [];
-  if (other === scope || losses.length < mostLosses) return;
+  if (other === scope || taken.get(uid)?.includes(scope) !== true) return;
   if (!isAppliedBy(live, { controllerName, scope: other })) return;
   const [mine, theirs] = [scope, other].map((each) =>
     each === undefined ? 'without a scope' : `of the scope ${each}`,
