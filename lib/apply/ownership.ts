@@ -9,7 +9,7 @@ import {
   groupOf,
 } from '../object/index.js';
 import type { KubernetesObject, OwnerReference } from '../object/index.js';
-import { LruMap, OperatorError } from '../system/index.js';
+import { OperatorError } from '../system/index.js';
 
 /** Annotation with the hash of the object that the operator last applied. */
 export const appliedHashAnnotation = 'operator-builder.io/applied-hash';
@@ -57,39 +57,6 @@ export function isAppliedBy(object: KubernetesObject, { controllerName, scope }:
   if (labels[scopeLabel] !== scope) return false;
   if (labels[managedByLabel] === labelValueOf(controllerName)) return true;
   return appliedFields(object, controllerName)?.has(appliedHashPath) === true;
-}
-
-const mostTaken = 10_000;
-
-/** The scopes from which chains of this process took objects, by the UID of the object. */
-const taken = new LruMap<string, readonly (string | undefined)[]>(mostTaken);
-
-/** Remembers that a chain takes an object over from a chain of another scope. */
-export function noteTaking(live: KubernetesObject, { scope }: Applier): void {
-  const { labels = {}, uid = '' } = live.metadata;
-  if (labels[scopeLabel] === scope) return;
-  taken.set(uid, [...(taken.get(uid) ?? []).filter((each) => each !== scope), labels[scopeLabel]]);
-}
-
-/**
- * Throws if a chain of another scope took the object from this one. A chain may get another scope, but then no
- * chain has the old scope: two chains that both make the object would take it from each other without end.
- * @throws OperatorError `DuplicateObject`
- */
-export function checkTaking(
-  live: KubernetesObject,
-  owner: KubernetesObject,
-  { controllerName, scope }: Applier,
-): void {
-  const { labels = {}, uid = '' } = live.metadata;
-  const other = labels[scopeLabel];
-  if (other === scope || taken.get(uid)?.includes(scope) !== true) return;
-  if (!isAppliedBy(live, { controllerName, scope: other })) return;
-  const [mine, theirs] = [scope, other].map((each) =>
-    each === undefined ? 'without a scope' : `of the scope ${each}`,
-  );
-  const message = `two chains of ${describeObject(owner)} make ${describeObject(live)}, one ${mine}, one ${theirs}`;
-  throw new OperatorError('DuplicateObject', `${message}; rename it in one of them`);
 }
 
 /** Whether a user deletes an owner with `--cascade=orphan`: the garbage collector releases its objects. */

@@ -46,7 +46,7 @@ import {
 } from './immutable-fields.js';
 import { desireOfRun, withRun } from './job-runs.js';
 import { isKind } from './kind-traits.js';
-import { checkOwnership, checkTaking, noteTaking } from './ownership.js';
+import { checkOwnership } from './ownership.js';
 import { changesTemplate, withLiveTemplate } from './pod-template.js';
 import { isPruneGuarded } from './prune-object.js';
 import { applyAsRead } from './removed-fields.js';
@@ -92,13 +92,11 @@ async function carryOut(
     case 'create':
       return createObject(context, decision.desired);
     case 'adopt': {
-      noteTaking(decision.live, context.settings);
       const live = await adoptFields(context, decision, decision.adoption);
       const next = await decideAdopted(context, { ...decision, live }, gate);
       return carryOut(context, ref, next, gate);
     }
     case 'apply':
-      noteTaking(decision.live, context.settings);
       return updateObject(context, decision);
     case 'recreate':
       return replaceObject(context, decision);
@@ -243,7 +241,6 @@ export async function decide(
   if (first.action !== 'compare') return first;
   const { live } = first;
   checkOwnership(live, owner, desired.options.adopt ?? adopt);
-  checkTaking(live, owner, context.settings);
   const adoption = adoptionOf({ desired, live }, context.settings);
   if (adoption !== undefined) return { action: 'adopt', desired, live, adoption };
   return decideUpdate(context, { desired, live }, gate);

@@ -367,29 +367,6 @@ export function pruningSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'web-1')).not.to.equal(undefined);
   });
 
-  it('lets a chain with another scope take an object over, and refuses to take it back', async () => {
-    const scene = await open();
-    const chain = (scope?: string): Builder =>
-      scene.builder({ scope }).configMap({ name: 'env', data: { of: scope ?? 'none' } });
-    await chain().reconcile();
-    await chain('web').reconcile();
-    await chain('data').reconcile();
-    for (const [scope, mine] of [
-      ['web', 'one of the scope web'],
-      [undefined, 'one without a scope'],
-    ] as const) {
-      const [error] = await errorsOf(chain(scope));
-      expect(error).to.have.property('code', 'DuplicateObject');
-      expect(error?.message).to.match(
-        new RegExp(
-          `two chains of .* make ConfigMap .*/env, ${mine}, one of the scope data; rename it in one of them$`,
-        ),
-      );
-    }
-    expect((await scene.get(ConfigMap, 'env')).data).to.deep.equal({ of: 'data' });
-    expect(summary(await chain('data').reconcile())).to.deep.equal(['unchanged ConfigMap/env']);
-  });
-
   it('without owns, lists a kind only occasionally if the owner has no objects of it', async () => {
     const scene = await open();
     const { owner, operator } = scene;
