@@ -52,9 +52,9 @@ export class LazyContext implements ReconcileContext {
     return new LazyContext(this.#run);
   }
 
-  /** See {@link ReconcileRun.awaitingWrites}. */
-  awaitingWrites<R>(handle: () => Promise<R> | R): Promise<R> {
-    return this.#run.awaitingWrites(handle);
+  /** See {@link ReconcileRun.warnOfPendingWrites}. */
+  warnOfPendingWrites(): void {
+    this.#run.warnOfPendingWrites();
   }
 
   // Shared by all contexts: separate functions would give each context its own hidden class, which is slow.
@@ -92,13 +92,7 @@ export function extendContext<Fields extends object>(
   return Object.assign(copy, fields);
 }
 
-/**
- * Calls the handler of `context`, and waits for the writes that it did not await.
- * @throws what the handler throws, or else the error of the first of these writes that fails
- */
-export async function awaitingWrites<R>(
-  context: ReconcileContext,
-  handle: () => Promise<R> | R,
-): Promise<R> {
-  return context instanceof LazyContext ? context.awaitingWrites(handle) : handle();
+/** Logs the writes that a handler, which has just returned, did not await. */
+export function warnOfPendingWrites(context: ReconcileContext): void {
+  if (context instanceof LazyContext) context.warnOfPendingWrites();
 }

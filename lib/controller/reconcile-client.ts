@@ -1,7 +1,7 @@
 import type { CachingClient, CallOptions, Client, WriteOptions, Fence } from '../client/index.js';
 import type { KubernetesObject, ObjectKey, TypeReference } from '../object/index.js';
 import { keyString, kindText } from '../object/index.js';
-import { OperatorError, asError, isOperatorError } from '../system/index.js';
+import { OperatorError, isOperatorError } from '../system/index.js';
 
 /** The client of a reconcile. */
 export interface ReconcileClient extends CachingClient {
@@ -98,74 +98,56 @@ class GuardedClient implements Client {
 
   readonly resourceType: Client['resourceType'] = (type) => this.#client.resourceType(type);
 
-  readonly create: Client['create'] = (object, options) =>
-    this.#write(
-      () => ({ verb: 'create', ...targetOf(object, options) }),
-      () => this.#client.create(object, this.#endingWrite(options)),
-      options,
-    );
-
-  readonly update: Client['update'] = (object, options) =>
-    this.#write(
-      () => ({ verb: 'update', ...targetOf(object, options) }),
-      () => this.#client.update(object, this.#endingWrite(options)),
-      options,
-    );
-
-  readonly patch: Client['patch'] = (type, key, patch, options) =>
-    this.#write(
-      () => ({ verb: 'patch', type, key }),
-      () => this.#client.patch(type, key, patch, this.#endingWrite(options)),
-      options,
-    );
-
-  readonly apply: Client['apply'] = (object, options) =>
-    this.#write(
-      () => ({ verb: 'apply', ...targetOf(object, options) }),
-      () => this.#client.apply(object, this.#endingWrite(options)),
-      options,
-      (applied) => applied.object,
-    );
-
-  readonly delete: Client['delete'] = (type, key, options) =>
-    this.#write(
-      () => ({ verb: 'delete', type, key }),
-      () => this.#client.delete(type, key, this.#endingWrite(options)),
-      options,
-    );
-
-  readonly deleteCollection: Client['deleteCollection'] = (type, options) => {
-    const write = { verb: 'deleteCollection', type } as const;
-    try {
-      refuseAfter(this.#guard, describeWrite(write));
-      const deleting = async (): Promise<void> =>
-        this.#client.deleteCollection(type, this.#endingWrite(options));
-      return this.#guard.track(deleting(), write);
-    } catch (error) {
-      return Promise.reject(asError(error));
-    }
+  readonly create: Client['create'] = async (object, options) => {
+    const write = { verb: 'create', ...targetOf(object, options) } as const;
+    const wrote = begin(this.#guard, write, options);
+    const writing = this.#client.create(object, this.#endingWrite(options));
+    const answer = await this.#guard.track(writing, write);
+    wrote(answer);
+    return answer;
   };
 
-  // Not async: the reconcile has to know the promise that the handler receives, in case the handler drops it.
-  #write<T>(
-    target: () => Omit<ObservedWrite, 'answer'>,
-    send: () => Promise<T>,
-    options: { readonly dryRun?: boolean | undefined } | undefined,
-    objectOf = (answer: T) => answer as KubernetesObject | undefined,
-  ): Promise<T> {
-    try {
-      const write = target();
-      const wrote = begin(this.#guard, write, options);
-      const writing = async (): Promise<T> => {
-        const answer = await send();
-        wrote(objectOf(answer));
-        return answer;
-      };
-      return this.#guard.track(writing(), write);
-    } catch (error) {
-      return Promise.reject(asError(error));
-    }
-  }
+  readonly update: Client['update'] = async (object, options) => {
+    const write = { verb: 'update', ...targetOf(object, options) } as const;
+    const wrote = begin(this.#guard, write, options);
+    const writing = this.#client.update(object, this.#endingWrite(options));
+    const answer = await this.#guard.track(writing, write);
+    wrote(answer);
+    return answer;
+  };
+
+  readonly patch: Client['patch'] = async (type, key, patch, options) => {
+    const write = { verb: 'patch', type, key } as const;
+    const wrote = begin(this.#guard, write, options);
+    const writing = this.#client.patch(type, key, patch, this.#endingWrite(options));
+    const answer = await this.#guard.track(writing, write);
+    wrote(answer);
+    return answer;
+  };
+
+  readonly apply: Client['apply'] = async (object, options) => {
+    const write = { verb: 'apply', ...targetOf(object, options) } as const;
+    const wrote = begin(this.#guard, write, options);
+    const writing = this.#client.apply(object, this.#endingWrite(options));
+    const applied = await this.#guard.track(writing, write);
+    wrote(applied.object);
+    return applied;
+  };
+
+  readonly delete: Client['delete'] = async (type, key, options) => {
+    const write = { verb: 'delete', type, key } as const;
+    const wrote = begin(this.#guard, write, options);
+    const writing = this.#client.delete(type, key, this.#endingWrite(options));
+    const remaining = await this.#guard.track(writing, write);
+    wrote(remaining);
+    return remaining;
+  };
+
+  readonly deleteCollection: Client['deleteCollection'] = async (type, options) => {
+    refuseAfter(this.#guard, describeWrite({ verb: 'deleteCollection', type }));
+    const deleting = this.#client.deleteCollection(type, this.#endingWrite(options));
+    await this.#guard.track(deleting, { verb: 'deleteCollection', type });
+  };
 
   #ending<Options extends CallOptions>(options: Options | undefined): Options {
     if (options?.signal !== undefined) return options;

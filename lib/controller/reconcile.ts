@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { CachingClient, Fence } from '../client/index.js';
 import type { Recorder } from '../events/index.js';
 import type { KubernetesObject, ObjectKey, TypeReference } from '../object/index.js';
-import { asError, endsWithin, OperatorError, noSpan } from '../system/index.js';
+import { endsWithin, OperatorError, noSpan } from '../system/index.js';
 import type { Clock, Logger, Span, Tracer } from '../system/index.js';
 import type { WorkKey } from './keys.js';
 import { describeWrite, reconcileClient } from './reconcile-client.js';
@@ -75,14 +75,7 @@ export interface ReconcileContext {
 export type Reconciler = (context: ReconcileContext) => Promise<Result>;
 
 const noFences: readonly Fence[] = [];
-const noWrites: readonly PendingWrite[] = [];
-
-/** A write that has begun. */
-interface PendingWrite {
-  readonly what: WriteTarget;
-  /** The promise that the handler has received. */
-  readonly promise: Promise<unknown>;
-}
+const noWrites: readonly WriteTarget[] = [];
 
 /** A reconcile in progress, as seen from outside of its controller. */
 export interface WatchedReconcile {
@@ -162,12 +155,11 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
   #harmless: (() => void)[] | undefined;
   #timedOutMs: number | undefined;
   #abortedMs: number | undefined;
-  #pendingWrites: readonly PendingWrite[] = noWrites;
+  #pendingWrites: readonly WriteTarget[] = noWrites;
   #failure: Threw | undefined;
   #warnedMs: number | undefined;
   #hasWarned = false;
   #isBegun = false;
-  #hasReturned = false;
   #isOver = false;
 
   constructor({ work, reconcileID, triggers }: RunSubject, scene: RunScene) {
@@ -276,42 +268,21 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
    * Counts `write` as pending until it settles.
    * @returns the same result
    */
-  track<T>(write: Promise<T>, what: WriteTarget): Promise<T> {
-    const end = (): void => {
-      this.#pendingWrites = this.#pendingWrites.filter((other) => other !== pendingWrite);
-      this.#notify();
-    };
-    const pendingWrite = { what, promise: write.finally(end) };
-    this.#pendingWrites = [...this.#pendingWrites, pendingWrite];
-    return pendingWrite.promise;
-  }
-
-  /**
-   * Calls `handle`, and waits for the writes that it did not await, since their errors would reach no one.
-   * @throws what `handle` throws, or else the error of the first of these writes that fails
-   */
-  async awaitingWrites<R>(handle: () => Promise<R> | R): Promise<R> {
-    let failure: PromiseRejectedResult | undefined;
-    let answer: R;
+  async track<T>(write: Promise<T>, what: WriteTarget): Promise<T> {
+    this.#pendingWrites = [...this.#pendingWrites, what];
     try {
-      answer = await handle();
+      return await write;
     } finally {
-      this.#hasReturned = true;
-      while (this.#pendingWrites.length > 0) {
-        this.#warnOfPendingWrites();
-        const ends = await Promise.allSettled(this.#pendingWrites.map(({ promise }) => promise));
-        failure ??= ends.find((end) => end.status === 'rejected');
-      }
-      this.#hasReturned = false;
+      this.#pendingWrites = this.#pendingWrites.filter((other) => other !== what);
+      this.#notify();
     }
-    if (failure !== undefined) throw asError(failure.reason);
-    return answer;
   }
 
-  #warnOfPendingWrites(): void {
-    if (this.isAborted || this.#hasWarned) return;
+  /** Logs the writes that the handler has begun, and not awaited. Their errors reach no one. */
+  warnOfPendingWrites(): void {
+    if (this.#pendingWrites.length === 0 || this.isAborted || this.#hasWarned) return;
     this.#hasWarned = true;
-    const writes = this.#pendingWrites.map(({ what }) => describeWrite(what)).join(', ');
+    const writes = this.#pendingWrites.map(describeWrite).join(', ');
     this.logger.warn(`the handler returned before a write had ended: ${writes}; await each call`);
   }
 
@@ -329,8 +300,7 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
   }
 
   #holdup(): string {
-    if (this.#hasReturned)
-      return `pending ${this.#pendingWrites.map(({ what }) => describeWrite(what)).join(', ')}`;
+    if (this.#isOver) return `pending ${this.#pendingWrites.map(describeWrite).join(', ')}`;
     return this.isAborted
       ? 'the handler ignores its aborted signal; give the signal to each long call'
       : 'the handler goes on; give signal to each long call, and set reconcileTimeoutMs';
@@ -373,7 +343,8 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
   async #settle(handler: () => Promise<Result>): Promise<Settled> {
     try {
       reconcileWatch.getStore()?.(this);
-      const result = await this.awaitingWrites(handler);
+      const result = await handler();
+      this.warnOfPendingWrites();
       return { type: 'returned', result: returned(result) };
     } catch (error) {
       return (this.#failure = threw(readableError(error)));

@@ -4,13 +4,13 @@ import { Builder, refuseUnused, startHandler } from '../builder/index.js';
 import type { NoNames } from '../builder/index.js';
 import { removeFinalizer, getIfExists } from '../client/index.js';
 import {
-  awaitingWrites,
   failureKindOf,
   InvalidResultError,
   checkedResult,
   done,
   extendContext,
   readableError,
+  warnOfPendingWrites,
   isResult,
   requeueAfter,
   shapeOf,
@@ -206,10 +206,9 @@ export class ObjectReconciler<T extends KubernetesObject> {
     const given = withBuilder(extendContext(context, { object, status: draft }), () =>
       this.#newChain(object, context, onResult),
     );
-    const answer = await awaitingWrites(context, () =>
-      awaitingChains(given, () => handler.handle(given)),
-    );
+    const answer = await awaitingChains(given, () => handler.handle(given));
     const made = usedBuilder(given);
+    warnOfPendingWrites(context);
     let returned: Result | undefined;
     if (handler.type === 'reconciles') returned = handled(answer, handler.type, object);
     else {
@@ -337,9 +336,8 @@ export class ObjectReconciler<T extends KubernetesObject> {
     if (finalizer === undefined || !finalizers.includes(finalizer)) return done();
     const draft = this.#newDraft(object, (problem) => this.#warnOfLost(problem, context));
     try {
-      const answer = await awaitingWrites(context, () =>
-        finalize?.(extendContext(context, { object, status: draft })),
-      );
+      const answer = await finalize?.(extendContext(context, { object, status: draft }));
+      warnOfPendingWrites(context);
       const returned = handled(answer, 'finalizes', object);
       const isRepeated = returned?.type === 'requeueAfter';
       const waitsFor = draft.waitsFor(isRepeated ? returned.message : undefined);

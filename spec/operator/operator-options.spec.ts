@@ -14,6 +14,7 @@ import { Operator } from '../../lib/operator/index.js';
 import type { ForOptions } from '../../lib/operator/index.js';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { ensureCrd } from '../../lib/client/index.js';
+import type { Client } from '../../lib/client/index.js';
 import { errorMessage } from '../../lib/system/as-error.js';
 import { silentLogger } from '../../lib/system/logger.js';
 import { eventually } from '../../lib/testing/index.js';
@@ -267,23 +268,30 @@ describe('Operator', () => {
     await running;
   });
 
-  it('says why it refuses a write that begins after the handler has returned', async () => {
+  it('warns about writes that a handler did not await, and says so when it refuses later ones', async () => {
     const client = cluster.client();
+    const metadata = { name: 'unawaited', namespace: 'default' };
+    const lines: LogLine[] = [];
     const [stop, refused] = [new AbortController(), deferred<unknown>()];
     const operator = new Operator('unawaited');
-    const metadata = { name: 'later', namespace: 'default' };
+    const make = (own: Client, name: string) =>
+      own.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...metadata, name } });
     operator.for(Namespace).reconciles(({ client: own, key }) => {
       if (key.name !== 'default') return;
-      const make = () => own.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
-      setImmediate(() => void make().catch(refused.resolve));
+      void make(own, 'now');
+      setImmediate(() => void make(own, 'later').catch(refused.resolve));
     });
-    const running = operator.run({ client, signal: stop.signal, logger: silentLogger });
+    const running = operator.run({ client, signal: stop.signal, logger: rememberingLogger(lines) });
     const error = await refused.promise;
     stop.abort();
     await running;
     expect(error).to.have.property('code', 'Stopped');
     expect(errorMessage(error)).to.match(
       /^create ConfigMap default\/later: refused, .* await the call/,
+    );
+    const warnings = lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
+    expect(warnings).to.include(
+      'the handler returned before a write had ended: create ConfigMap default/now; await each call',
     );
   });
 
