@@ -231,7 +231,8 @@ export class TerminalError extends OperatorError {
    * Refuses the delay that other errors may ask for.
    * @throws OperatorError `InvalidOption`
    */
-  set retryAfterMs(_: never) {
+  set retryAfterMs(delay: undefined) {
+    if (delay === undefined) return;
     throw new OperatorError('InvalidOption', `TerminalError: retryAfterMs: ${retryAfterMs}`);
   }
 }

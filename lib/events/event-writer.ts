@@ -6,12 +6,11 @@ import {
   isForbidden,
   isNamespaceTerminating,
   isNotFound,
-  isTransient,
   describeObject,
   Event,
   formatMicroTime,
 } from '../object/index.js';
-import { delayAfter, spread, waited, LruMap, Turns } from '../system/index.js';
+import { delayAfter, spread, waited, LruMap, Turns, isOperatorError } from '../system/index.js';
 import type { Clock, LogFields, Logger, Counter, Metrics, Random } from '../system/index.js';
 import { isUnwritten } from './event-books.js';
 import type { SeriesEntry } from './event-books.js';
@@ -337,6 +336,12 @@ async function write(
   const { namespace, name = '' } = event.metadata;
   const patch = { type: 'merge', body: { series } } as const;
   await client.patch(Event, { namespace, name }, patch, { signal });
+}
+
+/** Whether the request may succeed later. An error with the status of a success has a malformed answer. */
+function isTransient(error: unknown): boolean {
+  if (isApiError(error)) return error.status < 400 || error.status === 429 || error.status >= 500;
+  return isOperatorError(error, 'ConnectionFailed') || isOperatorError(error, 'Timeout');
 }
 
 function delayMs(error: unknown, tries: number, options: EventWriterOptions): number {

@@ -65,7 +65,10 @@ export class LeaderElector implements Leadership {
   readonly #options: ResolvedLeaderElectorOptions;
   readonly #store: LeaseStore;
   readonly #metrics: LeaderElectionMetrics;
-  /** The Lease of an earlier term may still be this process's own: the server was away, and no other took it. */
+  /**
+   * The times of renewal that this process wrote, in all terms. A Lease with one of them is its own: the server was
+   * away, and no other process took the Lease.
+   */
   readonly #marks: string[] = [];
   #observer: LeaseObserver;
   #reported = '';

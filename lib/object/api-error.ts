@@ -185,13 +185,10 @@ export const isUnauthorized = (error: unknown): boolean => hasReason(error, 'Una
 export const isTooManyRequests = (error: unknown): boolean =>
   hasReason(error, 'TooManyRequests', 429);
 
-/**
- * Whether `error` is about the server or the connection to it, not about the request, which may succeed later. An error
- * with the status of a success is one: the answer was malformed.
- */
-export function isTransient(error: unknown): boolean {
-  if (isApiError(error)) return error.status < 400 || error.status === 429 || error.status >= 500;
-  return isOperatorError(error, 'ConnectionFailed') || isOperatorError(error, 'Timeout');
+/** Whether the server is away or busy, so that another request would fare no better at present. */
+export function isUnavailable(error: unknown): boolean {
+  if (isOperatorError(error, 'ConnectionFailed') || isTooManyRequests(error)) return true;
+  return isApiError(error) && (error.status === 503 || error.status === 504);
 }
 
 /** Whether `error` is a 403 with the cause `NamespaceTerminating`: the namespace is being deleted. */

@@ -21,8 +21,8 @@ export {
   isNamespaceTerminating,
   isNotFound,
   isTooManyRequests,
-  isTransient,
   isUnauthorized,
+  isUnavailable,
 } from './api-error.js';
 export type { Status, StatusCause, StatusDetails } from './api-error.js';
 export {

@@ -19,7 +19,7 @@ import {
 import type { ReconcileContext, Result } from '../controller/index.js';
 import { briefError } from '../feed/index.js';
 import type { ConditionUpdate, KubernetesObject, TypeReference } from '../object/index.js';
-import { describeObject, isNotFound, isTransient, keyOf } from '../object/index.js';
+import { describeObject, isNotFound, isUnavailable, keyOf } from '../object/index.js';
 import {
   StatusWriter,
   commonPauseAnnotations,
@@ -307,7 +307,10 @@ export class ObjectReconciler<T extends KubernetesObject> {
     throw new AggregateError([error, problem], `${error.message}; its status is not written`);
   }
 
-  /** Tries the updates of a failure until one succeeds, or the server is unavailable. @returns the last problem if none did */
+  /**
+   * Tries the updates of a failure until one succeeds, or the server is unavailable.
+   * @returns the last problem if none did
+   */
   async #tryWrites(
     object: T,
     { updates, generation }: Failure,
@@ -323,7 +326,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
         problem = error;
         context.logger.warn('status not written', { error });
         // Another update would fare no better, and would only burden the server.
-        if (isTransient(error)) break;
+        if (isUnavailable(error)) break;
       }
     }
     return { problem };

@@ -84,9 +84,10 @@ describe('operator-builder declarative run --watch', () => {
   });
 
   it('stops the operator of a removed file, and keeps its objects', async () => {
+    const before = running.written().stderr.length;
     await rm(file('more/another.yaml'));
     await eventually(() => {
-      expect(running.written().stderr).to.match(/"operators":\["copy","other"\][^\n]*\n$/);
+      expect(running.written().stderr.slice(before)).to.include('"operators":["copy","other"]');
     });
     const client = cluster.client();
     const key = { name: 'original', namespace: 'default' };

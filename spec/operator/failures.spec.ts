@@ -39,10 +39,11 @@ describe('The status of a failed reconcile', () => {
       return check();
     });
 
-  const refuseStatus = () =>
+  const refuseStatus = (code = 503, times = Infinity) =>
     target.cluster.faults.add({
       match: { resource: 'tenants', subresource: 'status', namespace: stage.namespace },
-      effect: { type: 'status', code: 503 },
+      effect: { type: 'status', code },
+      times,
     });
 
   /** Starts an operator that accepts only the mode `fast`, and returns the modes that its handler has seen. */
@@ -345,6 +346,19 @@ describe('The status of a failed reconcile', () => {
       expect(message).to.equal('no storage');
     });
     expect((await stage.get('acme')).status?.endpoint).to.equal('here');
+  });
+
+  it('is sent again without the fields of the handler if these may be what the server fails at', async () => {
+    stage.operator.for(Tenant).reconciles(({ status }) => {
+      status.set({ endpoint: 'too large for etcd' });
+      throw new TerminalError('no storage');
+    });
+    stage.start();
+    refuseStatus(500, 1);
+    await stage.create('acme');
+    const { message } = await stage.condition('acme', 'Ready', 'False');
+    expect(message).to.equal('no storage');
+    expect((await stage.get('acme')).status?.endpoint).to.equal(undefined);
   });
 
   it('is written by the next reconcile if the handler timed out, until one succeeds', async () => {

@@ -72,11 +72,11 @@ export function refuseUnknownLinkOptions(
  */
 export function refuseFields(
   subject: string,
-  given: object | undefined,
+  given: object | null | undefined,
   remedies: Readonly<Record<string, string>>,
 ): void {
   for (const [field, remedy] of Object.entries(remedies)) {
-    if (given === undefined || Reflect.get(given, field) === undefined) continue;
+    if (given?.[field as keyof typeof given] === undefined) continue;
     const problem = `${subject}.${field} can't be set here; ${remedy}`;
     throw new OperatorError('InvalidOption', problem);
   }

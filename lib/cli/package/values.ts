@@ -1,4 +1,4 @@
-import { isMap, parseDocument, stringify } from 'yaml';
+import { isMap, isScalar, parseDocument, stringify } from 'yaml';
 import type { Document } from 'yaml';
 import { deepEqual, isJsonObject, checkYamlDepth } from '../../object/index.js';
 import { contentError } from '../files.js';
@@ -77,11 +77,13 @@ export function mergedValues({ text, file, defaults, before, schema }: ValuesMer
   const own = parseDocument(checkYamlDepth(text, file));
   const [problem] = own.errors;
   if (problem !== undefined) throw contentError(file, problem.message.trimEnd(), problem);
-  if (own.contents === null) {
+  const { contents } = own;
+  if (contents === null || (isScalar(contents) && contents.value === null)) {
     const filled = defaults.clone();
-    const { commentBefore: mine } = own;
+    const comments = [own.commentBefore, contents?.commentBefore, contents?.comment, own.comment];
+    const mine = comments.filter((comment) => comment).join('\n');
     const head = defaults.commentBefore ?? '';
-    if (mine) filled.commentBefore = mine.includes(head) ? mine : `${mine}\n\n${head}`;
+    if (mine !== '') filled.commentBefore = mine.includes(head) ? mine : `${mine}\n\n${head}`;
     return { text: filled.toString({ lineWidth: 0 }), more: [] };
   }
   for (const path of obsoletePaths(before, schema)) {

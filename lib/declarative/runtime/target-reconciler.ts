@@ -156,8 +156,8 @@ export class TargetReconciler {
   }
 
   /**
-   * Whether the first full reconcile has enqueued all objects. Until then single changes are ignored, because the full reconcile
-   * includes them. Otherwise a standby would keep the key of every object that was ever desired.
+   * Whether the first full reconcile has enqueued all objects. Until then single changes are ignored, because the full
+   * reconcile includes them. Otherwise a standby would keep the key of every object that was ever desired.
    */
   get #hasPassed(): boolean {
     return this.#firstPass !== undefined;

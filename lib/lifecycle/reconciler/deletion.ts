@@ -1,5 +1,5 @@
 import { getIfExists, isStaleWrite } from '../../client/index.js';
-import { describeObject, isJsonObject, keyOf } from '../../object/index.js';
+import { describeObject, isJsonObject, isUnavailable, keyOf } from '../../object/index.js';
 import type {
   KubernetesObject,
   ResourceType,
@@ -18,7 +18,7 @@ import {
   waitUntilGone,
 } from './owned-objects.js';
 import { desiredList, inPlace, isOurs } from './survey.js';
-import { causesOf, failureText, isOfTheMoment, joined } from './pass.js';
+import { causesOf, failureText, joined } from './pass.js';
 import { hasFinalizer, releaseFinalizers, settle, writeStatus } from './configuration.js';
 import { hasCallbacks, invokeCallbacks } from './user-code.js';
 import type { Pass } from './pass.js';
@@ -112,7 +112,7 @@ async function knownObjects(pass: Pass, watched: Pick<OwnedKinds, 'types'>): Pro
     } catch (error) {
       pass.signal.throwIfAborted();
       // A retry may succeed. Continuing without the list would skip callbacks and the order of deletion.
-      if (isOfTheMoment(error) || isStaleWrite(error)) throw error;
+      if (isUnavailable(error) || isStaleWrite(error)) throw error;
       problems.push(`${what}: ${failureText(error)}`);
       return otherwise;
     }

@@ -12,7 +12,7 @@ import { failureKindOf } from '../../controller/index.js';
 import {
   isApiError,
   isInvalid,
-  isTooManyRequests,
+  isUnavailable,
   isJsonObject,
   redacted,
 } from '../../object/index.js';
@@ -284,19 +284,13 @@ export function reportFailure(pass: Pass, error: unknown): void {
   const kind = failureKindOf(error);
   if (pass.signal.aborted || kind === 'conflict' || kind === 'waiting') return;
   const parts = partsOf(error);
-  if (parts.every(isOfTheMoment)) return;
+  if (parts.every(isUnavailable)) return;
   const before = pass.complaint;
   const texts = [...(before === undefined ? [] : [before.message]), causesOf(pass, error)];
   const message = texts.join('; ');
   const trouble = { ...before, reason: before?.reason ?? pass.failureReason, message };
   if (parts.every((part) => pass.eventTextOf(part) !== undefined)) pass.explain(trouble);
   else pass.complain(trouble);
-}
-
-/** Whether the error is temporary and so no reason to report the system as degraded. */
-export function isOfTheMoment(error: unknown): boolean {
-  if (isOperatorError(error, 'ConnectionFailed') || isTooManyRequests(error)) return true;
-  return isApiError(error) && (error.status === 503 || error.status === 504);
 }
 
 /** Returns the causes of a failure as text; a cause that has an event has the text of the event. */

@@ -108,8 +108,8 @@ function refuseSharedNames(webhooks: readonly AdmissionWebhook[]): void {
 
 /**
  * Returns the entries with `matchPolicy: Exact` where it is not set and each version of the kind has as many entries
- * for the same requests, with the same failure policy. With `Equivalent`, the server's default, each request would be sent to all of them,
- * with conversions of objects that are not validated yet.
+ * for the same requests, with the same failure policy. With `Equivalent`, the server's default, each request would be
+ * sent to all of them, with conversions of objects that are not validated yet.
  * @param webhooks - webhooks whose resources list their versions, such as `conversionWebhook`
  */
 export function withMatchPolicies(

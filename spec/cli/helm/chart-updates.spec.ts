@@ -48,6 +48,16 @@ describe('The values of a user', () => {
       '# head\n\n# a: 5\n',
       { text: '# head\n\n# a: 5\n\na: 1\nb: 2\n', more: [] },
     ],
+    [
+      'are the defaults below the comments in a file with comments after the start of a document',
+      '---\n# mine\n',
+      { text: '# mine\n\n# head\n\na: 1\nb: 2\n', more: [] },
+    ],
+    [
+      'are the defaults below the comments in a file with comments and null',
+      '# mine\nnull # so far\n',
+      { text: '# mine\n# so far\n\n# head\n\na: 1\nb: 2\n', more: [] },
+    ],
     ['follow the defaults where unchanged', 'a: 0\ngone: 3\n', { text: 'a: 1\nb: 2\n', more: [] }],
     [
       'stay where changed, also without a default',
