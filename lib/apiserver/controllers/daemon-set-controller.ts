@@ -386,6 +386,7 @@ function daemonSetStatus(set: DaemonSet, observation: DaemonSetObservation): Dae
     ...counted('updatedNumberScheduled', placed.filter(isUpdated).length),
     ...counted('numberAvailable', available),
     ...counted('numberUnavailable', wanted.length - available),
-    ...(collisionCount > 0 && { collisionCount }),
+    // A count that is in the status stays: the server refuses a lower one.
+    ...((collisionCount > 0 || set.status?.collisionCount !== undefined) && { collisionCount }),
   };
 }

@@ -8,6 +8,7 @@ import {
   keyString,
 } from '../../object/index.js';
 import type { ObjectKey, LabelSelectorExpression } from '../../object/index.js';
+import { errorMessage } from '../../system/index.js';
 import { isSameTaint, notReadyTaint } from '../rules/cluster.js';
 import type { RecordEvent } from './controller-events.js';
 import { scheduler } from './controller-host.js';
@@ -74,7 +75,7 @@ export class Scheduler {
     this.#homeless.set(id, { pod, sinceMs });
     const leftMs = sinceMs + claimPatienceMs - nowMs;
     if (fleeting && leftMs > 0) this.#queue.addSoon(key, leftMs);
-    else await this.#refuse(pod, obstacle);
+    else await this.#refuse(pod, obstacle, 'Unschedulable');
   }
 
   #place(pod: Pod): Placement {
@@ -93,7 +94,13 @@ export class Scheduler {
     const { name = '', namespace = '', uid = '' } = pod.metadata;
     const target = { apiVersion: 'v1', kind: 'Node', name: node.metadata.name ?? '' };
     const metadata = { name, namespace, uid };
-    await this.#writer.create({ apiVersion: 'v1', kind: 'Binding', metadata, target }, 'binding');
+    const binding = { apiVersion: 'v1', kind: 'Binding', metadata, target };
+    try {
+      await this.#writer.create(binding, 'binding');
+    } catch (error) {
+      await this.#refuse(pod, errorMessage(error), 'SchedulerError');
+      throw error;
+    }
     const message = `Successfully assigned ${namespace}/${name} to ${target.name}`;
     this.#recordEvent({ about: pod, reason: 'Scheduled', action: 'Binding', message });
   }
@@ -115,13 +122,17 @@ export class Scheduler {
     return undefined;
   }
 
-  async #refuse(pod: Pod, message: string): Promise<void> {
+  async #refuse(
+    pod: Pod,
+    message: string,
+    reason: 'Unschedulable' | 'SchedulerError',
+  ): Promise<void> {
     const type = 'PodScheduled';
     const before = podCondition(pod, type);
     const others = (pod.status?.conditions ?? []).filter((condition) => condition.type !== type);
     const lastTransitionTime = before?.lastTransitionTime ?? formatTime(this.#host.now());
     const lastProbeTime = null as unknown as string;
-    const said = { status: 'False', reason: 'Unschedulable', message, lastProbeTime };
+    const said = { status: 'False', reason, message, lastProbeTime };
     const event = { reason: 'FailedScheduling', action: 'Scheduling', message };
     this.#recordEvent({ about: pod, type: 'Warning', ...event });
     const conditions = [...others, { type, ...said, lastTransitionTime }];

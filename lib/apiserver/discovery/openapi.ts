@@ -327,14 +327,12 @@ function customPaths(kind: ServedKind): Paths {
   const template = kind.type.namespaced ? namespaced : clusterScoped;
   const own = copiedPaths(kind, template);
   // The cluster-scoped template has no scale.
-  return kind.type.namespaced ? own : { ...own, ...clusterScopedScale(kind) };
+  return kind.type.namespaced ? own : { ...own, ...copiedPaths(kind, namespaced, clusterScale) };
 }
 
-/** Returns the path of the scale, a copy without the namespace of the namespaced path. */
-function clusterScopedScale(kind: ServedKind): Paths {
-  const scales = Object.entries(copiedPaths(kind, namespaced)).filter(([path]) =>
-    path.endsWith('/scale'),
-  );
+/** Returns the path of a scale, without the namespace. */
+function clusterScale(paths: Paths): Paths {
+  const scales = Object.entries(paths).filter(([path]) => path.endsWith('/{name}/scale'));
   const text = JSON.stringify(Object.fromEntries(scales))
     .replaceAll('/namespaces/{namespace}', '')
     .replaceAll('Namespaced', '');
@@ -343,8 +341,15 @@ function clusterScopedScale(kind: ServedKind): Paths {
   ) as Paths;
 }
 
-/** Returns the paths of a built-in kind with the names of a custom kind, and with the subresources that it serves. */
-function copiedPaths(kind: ServedKind, template: Template): Paths {
+/**
+ * Returns the paths of a built-in kind with the names of a custom kind, and with the subresources that it serves.
+ * @param selected - returns those of the paths of the built-in kind that are copied, as they are copied
+ */
+function copiedPaths(
+  kind: ServedKind,
+  template: Template,
+  selected = (paths: Paths): Paths => paths,
+): Paths {
   const { group, version, plural, kind: name } = kind.type;
   const documents = readDocument('paths') as Readonly<Record<string, Paths>>;
   const own = Object.entries(documents[template.document] ?? {}).filter(([path]) => {
@@ -361,7 +366,7 @@ function copiedPaths(kind: ServedKind, template: Template): Paths {
     [template.plural]: plural,
   };
   // Replace all names in one step: a new name may contain one of the old names.
-  const text = JSON.stringify(Object.fromEntries(own)).replace(
+  const text = JSON.stringify(selected(Object.fromEntries(own))).replace(
     anyOf(Object.keys(renamed)),
     (found) => renamed[found] ?? found,
   );

@@ -287,11 +287,11 @@ export async function resolveKinds(
   const found = resolveTarget(target, search);
   const settled = await Promise.allSettled([...types, found]);
   const errors = settled.flatMap((one) => (one.status === 'rejected' ? [asError(one.reason)] : []));
+  const other = errors.find((error) => !isOperatorError(error, 'UnknownKind'));
+  if (other !== undefined) throw other;
   const texts = new Set(errors.map(({ message }) => message));
   // One error for all unknown kinds, so that they can be corrected together.
-  if (texts.size > 1 && errors.every((error) => isOperatorError(error, 'UnknownKind'))) {
-    throw new OperatorError('UnknownKind', [...texts].join('; '));
-  }
+  if (texts.size > 1) throw new OperatorError('UnknownKind', [...texts].join('; '));
   return { inputs: await Promise.all(types), target: await found };
 }
 

@@ -51,10 +51,19 @@ export function loadOperators(text: string, source: string): readonly LoadedOper
   return operators;
 }
 
-/** Returns the first syntax error alone: the parser misreads what follows it. Repeated keys are all reported. */
+/** Errors in the YAML after which the parser reads on correctly. */
+const separateErrors: readonly string[] = [
+  'DUPLICATE_KEY',
+  'TAG_RESOLVE_FAILED',
+  'BAD_SCALAR_CONTENT',
+  'BAD_DIRECTIVE',
+];
+
+/** Returns the errors up to the first one that makes the parser misread what follows. */
 function reportedErrors({ errors }: YamlDocument.Parsed): YamlDocument.Parsed['errors'] {
-  const syntax = errors.find(({ code }) => code !== 'DUPLICATE_KEY');
-  return syntax === undefined ? errors : [syntax];
+  const misleading = errors.filter(({ code }) => !separateErrors.includes(code));
+  const last = Math.min(...misleading.map(({ pos }) => pos[0]));
+  return errors.filter(({ pos }) => pos[0] <= last);
 }
 
 /** Reports a text that nests too deeply, and returns no documents: parsers would recurse as deeply. */

@@ -80,6 +80,20 @@ describe('OpenAPI v3', () => {
     expect(JSON.stringify(paths)).not.to.match(/\{namespace\}|"namespace"/);
   });
 
+  it('gives each operation an id of its own, also for a kind whose name contains Namespaced', async () => {
+    const api = new Api();
+    for (const name of ['gear', 'namespacedgear']) {
+      const kind = name === 'gear' ? 'Gear' : 'NamespacedGear';
+      const names = { kind, plural: `${name}s`, singular: name };
+      const crd = widgetCrd({ group: 'acme.com', names, scope: 'Cluster' }, `${name}s.acme.com`);
+      await api.create(crds, crd);
+    }
+    const { text } = await api.get('/openapi/v3/apis/acme.com/v1');
+    const ids = [...text.matchAll(/"operationId":"([^"]+)"/g)].map(([, id]) => id);
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).to.deep.equal([]);
+    expect(text).to.include('read scale of the specified NamespacedGear');
+  });
+
   it('answers 404 for an unserved group version', async () => {
     expect((await new Api().get('/openapi/v3/apis/nothing/v1')).code).to.equal(404);
   });

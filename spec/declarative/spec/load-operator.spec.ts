@@ -447,11 +447,13 @@ controllers:
     expect(problemsOf(`${text}---\n${text}`)).to.have.length(2);
   });
 
-  it('reports each repeated key of a document', () => {
-    const text = 'controllers: []\ncontrollers: []\nkind: A\nkind: B\n';
+  it('reports each repeated key and each wrong value of a document', () => {
+    const text = 'controllers: []\ncontrollers: []\nkind: .inf\nkind: B\nname: .nan\n';
     expect(problemsOf(text).map((line) => line.slice(0, 17))).to.deep.equal([
       'operator.yaml:2:1',
+      'operator.yaml:3:7',
       'operator.yaml:4:1',
+      'operator.yaml:5:7',
     ]);
   });
 

@@ -210,6 +210,17 @@ describe('a DaemonSet in the embedded cluster', () => {
     expect(await images()).to.deep.equal(['registry/app:3', 'registry/app:3']);
   });
 
+  it('keeps a collisionCount of 0 in its status, so that later updates of the status succeed', async () => {
+    const { client, create, get, patch } = await simulatedCluster();
+    await create(daemonSet('ds'));
+    const body = { status: { collisionCount: 0 } };
+    const key = { namespace: 'default', name: 'ds' };
+    await client.patch(DaemonSet, key, { type: 'merge', body }, { subresource: 'status' });
+    await patch(DaemonSet, 'ds', imagePatch('registry/app:2'));
+    const { status } = await get(DaemonSet, 'ds');
+    expect(status).to.include({ collisionCount: 0, observedGeneration: 2 });
+  });
+
   it('waits for manual deletions with the strategy OnDelete', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(daemonSet('ds', { updateStrategy: { type: 'OnDelete' } }));

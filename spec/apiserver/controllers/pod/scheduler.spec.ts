@@ -6,7 +6,7 @@ import { pod } from '../workload-objects.js';
 describe('the simulated scheduler', () => {
   afterEach(() => stopSimulatedClusters(/pods\/binding|denied/));
 
-  it('leaves a pod whose binding an admission policy refuses', async () => {
+  it('does not bind a pod whose binding an admission policy refuses, and says so in its condition', async () => {
     const { create, get } = await simulatedCluster();
     const head = { apiVersion: 'admissionregistration.k8s.io/v1' };
     const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'] };
@@ -25,6 +25,10 @@ describe('the simulated scheduler', () => {
     );
     await create(pod('bound'), pod('refused'));
     expect((await get(Pod, 'bound')).spec?.nodeName).to.be.a('string');
-    expect((await get(Pod, 'refused')).spec?.nodeName).to.equal(undefined);
+    const { spec, status } = await get(Pod, 'refused');
+    expect(spec?.nodeName).to.equal(undefined);
+    const [condition] = status?.conditions ?? [];
+    expect(condition).to.include({ type: 'PodScheduled', reason: 'SchedulerError' });
+    expect(condition?.message).to.include('denied request');
   });
 });
