@@ -247,18 +247,25 @@ function* checkedTokens(text: string, what: string, lines?: LineCounter): Genera
 interface OpenToken {
   readonly token: CST.Token;
   readonly depth: number;
+  /** The last item of a flow sequence, and whether it is a pair. */
+  readonly item?: CST.CollectionItem | undefined;
+  readonly isPair: boolean;
 }
 
 /** Returns the number of open collections. Counts from the last token of `open` that is still on the stack. */
 function depthOf(stack: readonly CST.Token[], open: OpenToken[]): number {
   while (open.length > 0 && open.at(-1)?.token !== stack[open.length - 1]) open.pop();
   // Count the last token again: the parser may have added a pair to it.
-  open.pop();
+  const last = open.pop();
   let depth = open.at(-1)?.depth ?? 0;
   for (let at = open.length; at < stack.length; at++) {
     const token = stack[at] as CST.Token;
-    depth += levelsOf(token);
-    open.push({ token, depth });
+    const item = sequenceItemOf(token);
+    // The parser adds at most one indicator at a time. A scan of all would take minutes for many lines in an item.
+    const isPair = (last?.item === item && last?.isPair === true) || endsWithIndicator(item);
+    // A pair in a sequence is a mapping of its own: `[a: 1]` has two levels.
+    if ('items' in token) depth += isPair ? 2 : 1;
+    open.push({ token, depth, item, isPair });
   }
   return depth;
 }
@@ -273,12 +280,14 @@ function indicatorsIn(text: string): number {
   return count;
 }
 
-function levelsOf(token: CST.Token): number {
-  if (token.type !== 'flow-collection') return 'items' in token ? 1 : 0;
-  const { start = [], sep = [] } = token.items.at(-1) ?? {};
-  const isPair = [...start, ...sep].some(({ type }) =>
-    /^(?:explicit-key|map-value)-ind$/.test(type),
+/** Returns the last item of a flow sequence. */
+function sequenceItemOf(token: CST.Token): CST.CollectionItem | undefined {
+  const isSequence = token.type === 'flow-collection' && token.start.type === 'flow-seq-start';
+  return isSequence ? token.items.at(-1) : undefined;
+}
+
+function endsWithIndicator({ start = [], sep = [] }: Partial<CST.CollectionItem> = {}): boolean {
+  return [start.at(-1), sep.at(-1)].some(
+    (last) => last?.type === 'explicit-key-ind' || last?.type === 'map-value-ind',
   );
-  // A pair in a sequence is a mapping of its own: `[a: 1]` has two levels.
-  return isPair && token.start.type === 'flow-seq-start' ? 2 : 1;
 }

@@ -32,6 +32,8 @@ describe('checkYamlDepth', () => {
     'flow mappings that are not closed': (n) => '{'.repeat(n),
     'flow mappings': (n) => `${'{a: '.repeat(n)}1${'}'.repeat(n)}`,
     'pairs in flow sequences': (n) => `${'[a: '.repeat(n / 2)}1${']'.repeat(n / 2)}`,
+    'explicit pairs in flow sequences over many lines': (n) =>
+      `${'[\n? a\n:\n'.repeat(n / 2)}1${']'.repeat(n / 2)}`,
     'flow sequences over many lines': (n) => '[\n'.repeat(n) + ']\n'.repeat(n),
     'sequences on one line': (n) => `${'- '.repeat(n)}a`,
     'mappings on one line': (n) => `${'? '.repeat(n)}a`,
