@@ -141,7 +141,7 @@ export function parseYaml(given: string, refuse: Refusal): Body {
   if (body !== undefined) refuseEscapes(text);
   if (body?.duplicates.length === 0) return body;
   try {
-    const { json, problems: yamlProblems } = readYaml(text);
+    const { json, problems: yamlProblems } = readYaml(text, bodyLimitBytes);
     return { ...parseJson(json, refuse), yamlProblems };
   } catch (error) {
     if (isStatusError(error)) throw error;

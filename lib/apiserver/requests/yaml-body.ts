@@ -9,7 +9,7 @@ import {
   LineCounter,
   Scalar,
 } from 'yaml';
-import type { Alias, ScalarTag, Tags, YAMLMap } from 'yaml';
+import type { Alias, Pair, ScalarTag, Tags, YAMLMap } from 'yaml';
 import { goYamlTags, parseFirstYamlDocument, quoted } from '../../object/index.js';
 import { depthLimit } from '../writes/write-request.js';
 
@@ -22,27 +22,36 @@ interface YamlBody {
 
 /**
  * Reads the first document of a text in YAML, as Go's decoder does.
+ * @param aliasedLimit - the most characters that aliases stand for: Go's decoder has no such limit, but JSON repeats them
  * @throws Error: it is malformed, too deep, or has too many aliases.
  */
-export function readYaml(text: string): YamlBody {
+export function readYaml(text: string, aliasedLimit: number): YamlBody {
   const lineCounter = new LineCounter();
   const customTags = (tags: Tags): Tags => [goMerge, ...goYamlTags(tags)];
-  // Go ignores tags such as `!!omap`, whose keys the library compares with each other.
-  const settings = { merge: true, resolveKnownTags: false, customTags, lineCounter };
+  // Go ignores tags such as `!!omap`, whose keys the library compares with each other. Without a schema, the
+  // directive `%YAML 1.1` would choose one with these tags.
+  const reading = { merge: true, resolveKnownTags: false, schema: 'core' } as const;
+  const settings = { ...reading, customTags, lineCounter };
   const document = parseFirstYamlDocument(text, 'the body', settings);
-  const [error] = document.errors;
+  const { version, explicit } = document.directives.yaml;
+  if (explicit === true && version !== '1.1') throw refusal('found incompatible YAML document');
+  const unknown = document.warnings.filter(({ code }) => code === 'BAD_DIRECTIVE');
+  const [error] = [...document.errors, ...unknown];
   if (error !== undefined) {
     const { line, col } = lineCounter.linePos(error.pos[0]);
     throw new Error(`${error.message} at line ${line}, column ${col}`);
   }
-  new AliasResolver().resolve(document.contents);
+  const resolver = new AliasResolver(aliasedLimit);
+  resolver.resolve(document.contents);
   const json = JSON.stringify(document.toJS() ?? null);
-  return { json, problems: repeatedKeys(document.contents, lineCounter) };
+  return { json, problems: repeatedKeys(document.contents, resolver.written, lineCounter) };
 }
 
 function refusal(problem: string): Error {
   return new Error(`error converting YAML to JSON: yaml: ${problem}`);
 }
+
+type Entry = Pick<Pair, 'key' | 'value'>;
 
 /** A node with its size. The size includes the nodes that its aliases stand for. */
 interface Resolved {
@@ -53,9 +62,6 @@ interface Resolved {
   readonly depth: number;
 }
 
-/** The most characters that aliases stand for. Go's decoder has no such limit, but JSON repeats the characters. */
-const aliasedLimit = 30 * 1024 * 1024;
-
 /**
  * Replaces aliases by the nodes that they stand for, with the limits of Go's decoder. The library would search the
  * whole document for each alias.
@@ -65,6 +71,13 @@ class AliasResolver {
   readonly #anchors = new Map<string, { readonly node: unknown } | Resolved>();
   #nodes = 0;
   #aliased = { nodes: 0, characters: 0 };
+  readonly #limit: number;
+  /** The pairs whose key or value was an alias, as they are in the text. */
+  readonly written = new Map<Pair, Entry>();
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
 
   /** Replaces the aliases below `given`. @returns what replaces `given` itself */
   resolve(given: unknown): Resolved {
@@ -86,7 +99,9 @@ class AliasResolver {
     else if (isCollection(given)) {
       for (const [index, item] of given.items.entries()) {
         if (isPair(item)) {
-          Object.assign(item, { key: child(item.key), value: child(item.value) });
+          const { key, value } = item;
+          if (isAlias(key) || isAlias(value)) this.written.set(item, { key, value });
+          Object.assign(item, { key: child(key), value: child(value) });
           if (isCollection(item.key)) throw refusal('invalid map key');
         } else given.items[index] = child(item);
       }
@@ -105,7 +120,7 @@ class AliasResolver {
     const share = this.#aliased.nodes / this.#nodes;
     const isMuch = this.#aliased.nodes > 100 && this.#nodes > 1_000;
     const isTooMuch = isMuch && share > allowedShare(this.#nodes);
-    if (isTooMuch || this.#aliased.characters > aliasedLimit) {
+    if (isTooMuch || this.#aliased.characters > this.#limit) {
       throw refusal('document contains excessive aliasing');
     }
     return { ...target, nodes: target.nodes + 1 };
@@ -123,19 +138,28 @@ function allowedShare(nodes: number): number {
 }
 
 /**
- * Returns the problems of Go's decoder with repeated keys: each with the line of its value, inner ones first. Keys of a
- * merged map (`<<`) count as keys of the map. The tree has no aliases.
+ * Returns the problems of Go's decoder with repeated keys: each with the line of its value, or of its key if the
+ * value is empty, inner ones first. Keys of a merged map (`<<`) count as keys of the map. The tree has no aliases.
+ * @param written - the pairs that had aliases
  */
-function repeatedKeys(root: unknown, lines: LineCounter): readonly string[] {
+function repeatedKeys(
+  root: unknown,
+  written: ReadonlyMap<Pair, Entry>,
+  lines: LineCounter,
+): readonly string[] {
   const problems: string[] = [];
-  const lineOf = (node: unknown): number =>
-    lines.linePos(isNode(node) ? (node.range?.[0] ?? 0) : 0).line;
+  const lineOf = ({ key, value }: Entry): number => {
+    const [valueStart = 0, valueEnd = 0] = rangeOf(value);
+    const [keyStart = 0] = rangeOf(key);
+    return lines.linePos(valueStart === valueEnd ? keyStart : valueStart).line;
+  };
   const visit = (node: unknown): void => {
     if (isSeq(node)) node.items.forEach(visit);
     if (isMap(node)) visitMap(node, new Set());
   };
   const visitMap = ({ items }: YAMLMap, names: Set<unknown>): void => {
-    for (const { key, value } of items) {
+    for (const pair of items) {
+      const { key, value } = pair;
       // The library reads the key of a merge as a symbol.
       if (isScalar(key) && typeof key.value === 'symbol') {
         for (const source of sourcesOf(value)) if (isMap(source)) visitMap(source, names);
@@ -144,16 +168,19 @@ function repeatedKeys(root: unknown, lines: LineCounter): readonly string[] {
       visit(value);
       if (!isScalar(key)) continue;
       const name = keyOf(key);
-      const isNull = isScalar(value) && value.value === null;
       const shown = typeof key.value === 'string' ? quoted(key.value) : String(key.value);
       if (names.has(name)) {
-        problems.push(`line ${lineOf(isNull ? key : value)}: key ${shown} already set in map`);
+        problems.push(`line ${lineOf(written.get(pair) ?? pair)}: key ${shown} already set in map`);
       }
       names.add(name);
     }
   };
   visit(root);
   return problems;
+}
+
+function rangeOf(node: unknown): readonly number[] {
+  return (isNode(node) ? node.range : undefined) ?? [];
 }
 
 /** Returns what distinguishes a key from others in Go: 1 and 1.0 are different keys. */
