@@ -23,6 +23,9 @@ import { checkDepth, maxDepth, tooDeep } from './depth.js';
 /** Options of {@link parseYamlDocuments}: the options of the parser, except `uniqueKeys`. */
 export type YamlOptions = Omit<ParseOptions & DocumentOptions & SchemaOptions, 'uniqueKeys'>;
 
+/** Without a schema, the directive `%YAML 1.1` would choose one in which `1:30` is a number. */
+const commonOptions = { schema: 'core', uniqueKeys: false } as const;
+
 /**
  * Parses the documents of a YAML text, each with its `errors`.
  *
@@ -38,7 +41,7 @@ export function parseYamlDocuments(
   options: YamlOptions = {},
 ): readonly Document.Parsed[] {
   const { lineCounter: lines = new LineCounter() } = options;
-  const settings = { ...options, lineCounter: lines, uniqueKeys: false };
+  const settings = { ...commonOptions, ...options, lineCounter: lines };
   checkYamlDepth(text, what);
   return withoutTraces(() => {
     const documents = parseAllDocuments(text, settings);
@@ -67,7 +70,7 @@ export function parseFirstYamlDocument(
   what: string,
   options: YamlOptions = {},
 ): Document.Parsed {
-  const composer = new Composer({ ...options, uniqueKeys: false });
+  const composer = new Composer({ ...commonOptions, ...options });
   return withoutTraces(() => {
     for (const token of checkedTokens(text, what, options.lineCounter)) {
       for (const document of composer.next(token)) return document;

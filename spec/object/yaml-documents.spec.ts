@@ -43,6 +43,13 @@ describe('parseYamlDocuments', () => {
 });
 
 describe('parseYamlValues', () => {
+  it('reads scalars the same way with the directive %YAML 1.1', () => {
+    const text = '%YAML 1.1\n---\na: 2001-01-01\nb: 1:30\nc: yes\n';
+    expect(parseYamlValues(text, 'a.yaml')).to.deep.equal([
+      { a: '2001-01-01', b: '1:30', c: true },
+    ]);
+  });
+
   it("reads plain scalars as Kubernetes' tools do", () => {
     const words = 'y Y yes Yes YES on On ON n N no No NO off Off OFF'.split(' ');
     const [value] = parseYamlValues(`[${words.join(', ')}]`, 'a.yaml');

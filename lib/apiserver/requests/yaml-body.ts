@@ -22,16 +22,15 @@ interface YamlBody {
 
 /**
  * Reads the first document of a text in YAML, as Go's decoder does.
- * @param aliasedLimit - the most characters that aliases stand for: Go's decoder has no such limit, but JSON repeats them
+ * @param aliasedLimit - the most characters that aliases stand for: Go's decoder has no such limit, but JSON repeats
+ *   them
  * @throws Error: it is malformed, too deep, or has too many aliases.
  */
 export function readYaml(text: string, aliasedLimit: number): YamlBody {
   const lineCounter = new LineCounter();
   const customTags = (tags: Tags): Tags => [goMerge, ...goYamlTags(tags)];
-  // Go ignores tags such as `!!omap`, whose keys the library compares with each other. Without a schema, the
-  // directive `%YAML 1.1` would choose one with these tags.
-  const reading = { merge: true, resolveKnownTags: false, schema: 'core' } as const;
-  const settings = { ...reading, customTags, lineCounter };
+  // Go ignores tags such as `!!omap`, whose keys the library compares with each other.
+  const settings = { merge: true, resolveKnownTags: false, customTags, lineCounter };
   const document = parseFirstYamlDocument(text, 'the body', settings);
   const { version, explicit } = document.directives.yaml;
   if (explicit === true && version !== '1.1') throw refusal('found incompatible YAML document');
