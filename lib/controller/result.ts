@@ -232,7 +232,8 @@ export class TerminalError extends OperatorError {
    * @throws OperatorError `InvalidOption`
    */
   set retryAfterMs(delay: undefined) {
-    if (delay === undefined) return;
+    const given: unknown = delay;
+    if (given === undefined) return;
     throw new OperatorError('InvalidOption', `TerminalError: retryAfterMs: ${retryAfterMs}`);
   }
 }

@@ -75,8 +75,9 @@ export function refuseFields(
   given: object | null | undefined,
   remedies: Readonly<Record<string, string>>,
 ): void {
+  const fields = given as Readonly<Record<string, unknown>> | null | undefined;
   for (const [field, remedy] of Object.entries(remedies)) {
-    if (given?.[field as keyof typeof given] === undefined) continue;
+    if (fields?.[field] === undefined) continue;
     const problem = `${subject}.${field} can't be set here; ${remedy}`;
     throw new OperatorError('InvalidOption', problem);
   }

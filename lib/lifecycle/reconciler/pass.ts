@@ -9,14 +9,8 @@ import { explainedStatus } from '../conditions.js';
 import type { LifecycleObject, LifecycleStatus } from '../lifecycle-status.js';
 import type { HookContext, Settings } from './settings.js';
 import { failureKindOf } from '../../controller/index.js';
-import {
-  isApiError,
-  isInvalid,
-  isUnavailable,
-  isJsonObject,
-  redacted,
-} from '../../object/index.js';
-import { errorMessage, isOperatorError } from '../../system/index.js';
+import { isInvalid, isUnavailable, isJsonObject, redacted } from '../../object/index.js';
+import { errorMessage } from '../../system/index.js';
 
 /** The request of a reconcile; a controller's `ReconcileContext` is one. */
 export interface LifecycleRequest {

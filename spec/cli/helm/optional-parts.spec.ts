@@ -208,7 +208,7 @@ describe('The optional parts of a chart', () => {
     expect(lines[0]?.filter((line) => name.test(line))).to.have.length(2);
   });
 
-  it('are no environment variables at all without values of the release', async () => {
+  it('omit the list of environment variables without values of the release', async () => {
     const { lines } = await chart(manager({ env: [{ name: 'LEVEL', value: 'high' }] }));
     const found = lines[0]?.filter((line) => /^ +env:$|or \.Values\.env/.test(line)) ?? [];
     expect(found.map((line) => line.trim())).to.deep.equal([
@@ -227,7 +227,7 @@ describe('The optional parts of a chart', () => {
     const { values, schema, lines } = await chart(manager({ env }));
     expect(values['env']).to.deep.equal({ LEVEL: 'high', EMPTY: '' });
     const { properties } = schema as { readonly properties: Readonly<Record<string, Fields>> };
-    expect(Object.keys((properties['env']?.['properties'] ?? {}) as Fields)).to.deep.equal([
+    expect(Object.keys(properties['env']?.['properties'] ?? {})).to.deep.equal([
       ...['LEVEL', 'EMPTY'],
     ]);
     const names = lines[0]?.filter((line) => /^ +- name: [A-Z{]|\$replaced "/.test(line));

@@ -175,9 +175,10 @@ describe('operator-builder plan', () => {
     expect(stdout).to.include('\u001b[32m+ ');
     const diff = [...args, ...kubeconfig, '--output', 'diff'];
     const colored = await cli(diff, { env: { FORCE_COLOR: '1' } });
-    expect(colored.stdout)
-      .to.match(/^\u001b\[1m--- .*\u001b\[22m\n\u001b\[1m\+\+\+ /)
-      .and.match(/\n\u001b\[32m\+.*\u001b\[39m\n/);
+    const marked = colored.stdout.replaceAll('\u001b', 'ESC');
+    expect(marked)
+      .to.match(/^ESC\[1m--- .*ESC\[22m\nESC\[1m\+\+\+ /)
+      .and.match(/\nESC\[32m\+.*ESC\[39m\n/);
     expect((await cli(diff)).stdout).to.match(/^--- .*\n\+\+\+ .*\n@@ .*\n[-+]/);
   });
 

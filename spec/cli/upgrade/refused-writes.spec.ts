@@ -100,12 +100,9 @@ describe('A write that the server refuses in upgrade-check', () => {
     ),
     [binding('a'), binding('b'), `${undo}, or set onImmutable to recreate`],
   ] as const) {
-    const { kind } = before as UnstructuredObject;
+    const { kind } = before;
     it(`has a remedy that fits ${kind}: ${remedy}`, async () => {
-      const { findings } = await check(
-        applying(before as UnstructuredObject),
-        applying(after as UnstructuredObject),
-      );
+      const { findings } = await check(applying(before), applying(after));
       const refused = findings.filter(({ type }) => type === 'refused');
       expect(refused.map(({ ref }) => ref.kind)).to.deep.equal([kind]);
       expect(refused[0]?.message).to.match(
