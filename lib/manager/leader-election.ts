@@ -66,8 +66,8 @@ export class LeaderElector implements Leadership {
   readonly #store: LeaseStore;
   readonly #metrics: LeaderElectionMetrics;
   /**
-   * The times of renewal that this process wrote, in all terms. A Lease with one of them is its own: the server was
-   * away, and no other process took the Lease.
+   * The values of `renewTime` that this process wrote, in all of its terms. A Lease with one of them is still its own,
+   * for example after an outage of the API server.
    */
   readonly #marks: string[] = [];
   #observer: LeaseObserver;

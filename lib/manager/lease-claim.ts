@@ -34,7 +34,7 @@ export class LeaseClaim {
   #lease: Lease | undefined;
   #isUnsettled = false;
 
-  /** @param marks - those of earlier claims of this process, which it also recognizes; changed by this one */
+  /** @param marks - the time stamps that earlier claims of this process wrote; this claim adds its own */
   constructor(
     options: ResolvedLeaderElectorOptions,
     store: LeaseStore,

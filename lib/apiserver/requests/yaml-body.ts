@@ -22,8 +22,8 @@ interface YamlBody {
 
 /**
  * Reads the first document of a text in YAML, as Go's decoder does.
- * @param aliasedLimit - the most characters that aliases stand for: Go's decoder has no such limit, but JSON repeats
- *   them
+ * @param aliasedLimit - the most characters that aliases may stand for. Go's decoder has no such limit, but the JSON
+ * text contains these characters once for each alias.
  * @throws Error: it is malformed, too deep, or has too many aliases.
  */
 export function readYaml(text: string, aliasedLimit: number): YamlBody {

@@ -31,8 +31,8 @@ function keepSelector(object: WithSelector, old: WithSelector, errors: FieldErro
   errors.immutable('spec.selector', object.spec?.selector, old.spec?.selector);
 }
 
-/** Counts of a status, in the order of their checks. Those that are not optional are 0 if absent. */
 interface Counts {
+  /** The counts of a status, in the order of their checks. */
   readonly names: readonly string[];
   /** Counts of at most `replicas`. */
   readonly limited?: readonly string[];

@@ -140,7 +140,7 @@ function cidrProblem(cidr: string): string | undefined {
 export function validatePodCidrs(cidrs: readonly string[], errors: FieldErrors): void {
   for (const [index, cidr] of cidrs.entries()) validateCidr(cidr, errors.at(`[${index}]`));
   if (cidrs.length < 2) return;
-  const unread = cidrs.findIndex((cidr) => cidrProblem(cidr) === range);
+  const unread = cidrs.findIndex((cidr) => !isReadableCidr(cidr));
   if (unread >= 0) {
     const why = `invalid CIDR[${unread}]: <nil> (invalid CIDR address: ${cidrs[unread]})`;
     errors.internal('', `invalid PodCIDRs. failed to check with dual stack with error:${why}`);
@@ -162,10 +162,8 @@ export function isReadableCidr(cidr: string): boolean {
 
 /** Returns whether a readable range lies within a larger range of the same family. */
 export function isStrictSubset(inner: string, outer: string): boolean {
-  const [small, large] = [inner, outer].map((cidr) => bitsOf(withoutZeros(cidr))) as [
-    string,
-    string,
-  ];
+  const small = bitsOf(withoutZeros(inner));
+  const large = bitsOf(withoutZeros(outer));
   return small.length > large.length && small.startsWith(large);
 }
 

@@ -69,8 +69,8 @@ function isSamePreference(spec: ServiceSpec, old: ServiceSpec | undefined): bool
 }
 
 /**
- * Drops the second IP family if an update changes the policy to `SingleStack`. With another policy, refuses an update
- * that drops a family.
+ * Removes the secondary IP family if an update sets `ipFamilyPolicy` to `SingleStack` and leaves `ipFamilies` as they
+ * were. With another policy, an update with fewer `ipFamilies` than before is invalid.
  */
 function releaseFamilies(spec: ServiceSpec, old: ServiceSpec, errors: FieldErrors): void {
   const { ipFamilies = [], ipFamilyPolicy } = spec;

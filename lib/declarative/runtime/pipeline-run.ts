@@ -60,7 +60,7 @@ export interface PipelineRunListener {
  * Key of a full reconcile, which processes all source objects and all targets again, like a resync. Its reconcile
  * enqueues the objects to write or to remove. No result has this name: a `%` is not allowed.
  */
-export const fullPassKey: ObjectKey = { name: '(full pass)%' };
+export const fullReconcileKey: ObjectKey = { name: '(full reconcile)%' };
 
 /** Number of documents processed before other work of the process has its turn. */
 export const documentsInTurn = 100;
@@ -306,7 +306,7 @@ export class PipelineRun implements StartedSource {
     if (this.#next?.isIdle === true && this.#isFilled) this.#takeOver(this.#next);
     if (this.#isPassWanted && this.#state?.isIdle === true && this.#next === undefined) {
       this.#isPassWanted = false;
-      this.#parts.enqueue(fullPassKey, fullPassCause);
+      this.#parts.enqueue(fullReconcileKey, fullReconcileCause);
     }
   }
 
@@ -319,7 +319,7 @@ export class PipelineRun implements StartedSource {
     this.#isBroken = false;
     this.#failures = 0;
     for (const [text, { key }] of before?.desired ?? []) {
-      if (!next.desired.has(text)) this.#parts.enqueue(key, fullPassCause);
+      if (!next.desired.has(text)) this.#parts.enqueue(key, fullReconcileCause);
     }
     this.#report(next);
     this.#changes.notify();
@@ -335,7 +335,7 @@ export class PipelineRun implements StartedSource {
 /** The message omits the error, which may contain data of a Secret. */
 const brokenText = 'pipeline: failed outside of its expressions, is processed again; see the log';
 
-const fullPassCause: PipelineCause = { trigger: { type: 'source', source: 'full pass' } };
+const fullReconcileCause: PipelineCause = { trigger: { type: 'source', source: 'full reconcile' } };
 
 /** Whether expressions may yield different results for the same documents: `@now`, `@rnd`. */
 function isVolatile({ join, stages }: PipelinePlan): boolean {

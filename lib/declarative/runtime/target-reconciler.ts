@@ -28,7 +28,7 @@ import { targetText } from '../views/view-writers.js';
 import type { Claimant, Lineage, TargetWrites } from '../views/view-writers.js';
 import { FeedbackBrake } from './feedback-brake.js';
 import type { Braked, FeedbackWrite, GrowthLimit } from './feedback-brake.js';
-import { fullPassKey } from './pipeline-run.js';
+import { fullReconcileKey } from './pipeline-run.js';
 import type { PipelineCause } from './pipeline-run.js';
 import type { DesiredObject } from './pipeline-state.js';
 import type { Redaction } from './reported-errors.js';
@@ -165,7 +165,7 @@ export class TargetReconciler {
 
   /** Requests a write: the pipeline's desired object has changed. */
   want(key: ObjectKey, { trigger, lineage }: PipelineCause): void {
-    if (!this.#hasPassed && !sameKey(key, fullPassKey)) return;
+    if (!this.#hasPassed && !sameKey(key, fullReconcileKey)) return;
     const text = keyString(key);
     const waiting = this.#due.get(text);
     // A write with a foreign cause is never slowed, even if feedback causes it too.
@@ -207,7 +207,7 @@ export class TargetReconciler {
       throw new OperatorError('Stopped', 'desired state is unknown: the controller is restarting');
     }
     const text = keyString(key);
-    const isPass = sameKey(key, fullPassKey);
+    const isPass = sameKey(key, fullReconcileKey);
     const due = this.#due.get(text);
     this.#due.delete(text);
     try {
@@ -241,7 +241,7 @@ export class TargetReconciler {
     for (const [text, { key }] of desired) keys.set(text, key);
     this.#firstPass ??= new Set(keys.keys());
     this.#untried ??= new Set(keys.keys());
-    const trigger: Trigger = { type: 'source', source: 'full pass' };
+    const trigger: Trigger = { type: 'source', source: 'full reconcile' };
     for (const [text, key] of keys) {
       // A pending key keeps its cause: otherwise each full reconcile would let feedback continue unslowed and
       // uncounted.
@@ -371,7 +371,7 @@ export class TargetReconciler {
     const wasAwaited = this.#firstPass?.delete(text) ?? false;
     this.#untried?.delete(text);
     const wasFailing = this.#failing.delete(text);
-    if (wasAwaited || wasFailing || text === fullPassKey.name) this.#parts.changed();
+    if (wasAwaited || wasFailing || text === fullReconcileKey.name) this.#parts.changed();
   }
 
   /** Reports a failed write, except a conflict that is retried at once. @returns the error to throw */
@@ -384,7 +384,7 @@ export class TargetReconciler {
     const said = asError(error);
     const where = subject === undefined ? '' : ` of ${subject}`;
     if (subject !== undefined) this.#untried?.delete(subject);
-    this.#failing.set(subject ?? fullPassKey.name, `target${where}: ${said.message}`);
+    this.#failing.set(subject ?? fullReconcileKey.name, `target${where}: ${said.message}`);
     failed(said, subject);
     changed();
     return error;

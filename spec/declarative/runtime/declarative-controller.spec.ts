@@ -74,7 +74,7 @@ describe('DeclarativeController', () => {
 
   it('writes a view whatever its name, and then sends no more writes', async () => {
     scene = await ControllerScene.start();
-    const names = ['(full pass)', '__proto__', 'constructor', 'web-TCP-80', 'é'];
+    const names = ['(full reconcile)', '__proto__', 'constructor', 'web-TCP-80', 'é'];
     for (const [n, name] of names.entries()) await scene.put(configMap(`n-${n}`, { name }));
     const pipeline = [
       { '@select': { '@exists': '$.data.name' } },

@@ -248,7 +248,7 @@ describe('failures of declarative controllers', () => {
       await scene.run({ ...sums, pipeline: [{ '@project': { metadata } }] });
       await scene.put(view('Wanted', 'a', {}));
       await scene.put(view('Wanted', 'b', { called: 'x/y' }));
-      await scene.put(view('Wanted', 'c', { called: '(full pass)%' }));
+      await scene.put(view('Wanted', 'c', { called: '(full reconcile)%' }));
       await scene.settled();
       const messages = scene.errors.map(({ message }) => message);
       expect(messages[0])

@@ -90,7 +90,7 @@ describe('PipelineRun', () => {
     expect(Math.max(...perTurn)).to.be.at.most(documentsInTurn);
     expect(run.desired?.size).to.equal(count);
     // The initial reconcile covers all objects of the lists.
-    expect(context.enqueued).to.deep.equal(['(full pass)%']);
+    expect(context.enqueued).to.deep.equal(['(full reconcile)%']);
     await run.stop();
     await setup.end();
   });
@@ -242,7 +242,7 @@ describe('PipelineRun', () => {
     expect(failed).to.deep.equal(Array(2).fill(['pipeline', 'out of memory']));
     expect(run.problems()).to.deep.equal([]);
     await setup.until(() => context.enqueued.includes('c'));
-    expect(context.enqueued.filter((name) => name === '(full pass)%')).to.have.length(2);
+    expect(context.enqueued.filter((name) => name === '(full reconcile)%')).to.have.length(2);
     await run.stop();
     await setup.end();
     expect(clock.pendingTimers).to.equal(0);

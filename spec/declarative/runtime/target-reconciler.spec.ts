@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { ReconcileContext } from '../../../lib/controller/reconcile.js';
 import type { Document } from '../../../lib/declarative/document.js';
 import { defaultGrowthLimit } from '../../../lib/declarative/runtime/feedback-brake.js';
-import { fullPassKey } from '../../../lib/declarative/runtime/pipeline-run.js';
+import { fullReconcileKey } from '../../../lib/declarative/runtime/pipeline-run.js';
 import { Redaction } from '../../../lib/declarative/runtime/reported-errors.js';
 import { TargetReconciler } from '../../../lib/declarative/runtime/target-reconciler.js';
 import type { TargetReconcilerParts } from '../../../lib/declarative/runtime/target-reconciler.js';
@@ -60,9 +60,9 @@ describe('TargetReconciler', () => {
     const enqueue = ({ name }: { readonly name: string }): boolean => enqueued.push(name) > 0;
     const reconciler = reconcilerOf({ enqueue, desired: () => desired });
     const cause = { trigger: { type: 'source', source: 'ConfigMap' } } as const;
-    for (const key of [...keys, fullPassKey]) reconciler.want(key, cause);
-    expect(enqueued).to.deep.equal([fullPassKey.name]);
-    await reconciler.reconcile(contextOf(fullPassKey.name));
+    for (const key of [...keys, fullReconcileKey]) reconciler.want(key, cause);
+    expect(enqueued).to.deep.equal([fullReconcileKey.name]);
+    await reconciler.reconcile(contextOf(fullReconcileKey.name));
     for (const key of keys) reconciler.want(key, cause);
     expect(enqueued.slice(1)).to.deep.equal(['a', 'b', 'a', 'b']);
   });
@@ -131,7 +131,7 @@ class Notes {
 
   /** Runs the first full reconcile. */
   async pass(): Promise<this> {
-    await this.reconciler.reconcile(contextOf(fullPassKey.name));
+    await this.reconciler.reconcile(contextOf(fullReconcileKey.name));
     return this;
   }
 
@@ -169,7 +169,7 @@ describe('The writes of a target', () => {
     });
     await notes.pass();
     expect(notes.enqueued).to.deep.equal(
-      ['b', 'c', 'a'].map((name) => `${name} by full pass -100`),
+      ['b', 'c', 'a'].map((name) => `${name} by full reconcile -100`),
     );
     const states: boolean[][] = [];
     for (const name of ['a', 'b', 'c']) {
@@ -212,7 +212,7 @@ describe('The writes of a target', () => {
         throw new Error('no list');
       },
     });
-    expect(await notes.reconcile(fullPassKey.name)).to.equal('no list');
+    expect(await notes.reconcile(fullReconcileKey.name)).to.equal('no list');
     expect(notes.failures).to.deep.equal(['all: no list']);
     expect(notes.state).to.deep.include({ failing: 1, firstTrouble: 'target: no list' });
     Object.defineProperty(notes, 'written', { value: [] });
