@@ -51,6 +51,7 @@ const crdHashAnnotation = 'operator-builder.io/definition-hash';
  *
  * The account needs `get`, `list`, `watch`, `create` and `patch` of customresourcedefinitions.
  * @returns the definition, as read from the server
+ * @throws OperatorError `InvalidOption`: the object is not a definition, or an option is invalid.
  * @throws OperatorError `InvalidObject`: the names of the definition are taken; the message is the server's.
  * @throws OperatorError `Timeout`: the kind was not served in time.
  * @throws ApiError 422: the server rejects the definition.
@@ -65,6 +66,11 @@ export async function ensureCrd(
   refuseUnknownOptions<EnsureCrdOptions>('ensureCrd', options, names);
   if (!(timeoutMs > 0)) {
     throw new OperatorError('InvalidOption', `ensureCrd: timeoutMs ${timeoutMs}: want more than 0`);
+  }
+  const given: unknown = crd;
+  if (!isJsonObject(given) || given['kind'] !== CustomResourceDefinition.kind) {
+    const wanted = 'want a CustomResourceDefinition, such as the crd of a defined resource';
+    throw new OperatorError('InvalidOption', `ensureCrd: ${wanted}`);
   }
   const endMs = clock.monotonicMs() + timeoutMs;
   const live = await unlessDeleted(client, crd, { timeoutMs, clock, signal });

@@ -5,6 +5,7 @@ import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { ApiError } from '../../lib/object/api-error.js';
 import { isConditionTrue } from '../../lib/object/conditions.js';
 import { CustomResourceDefinition } from '../../lib/object/kinds.js';
+import { errorMessage } from '../../lib/system/as-error.js';
 import { OperatorError, isOperatorError } from '../../lib/system/operator-error.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { eventually } from '../../lib/testing/eventually.js';
@@ -287,6 +288,20 @@ describe('ensureCrd', () => {
     expect(verbs()).not.to.include('delete');
     expect(cluster.requests.entries.filter(({ verb }) => verb === 'delete')).to.have.length(1);
   });
+
+  for (const [what, given] of [
+    ['nothing', undefined],
+    ['a defined resource instead of its crd', { kind: 'Gadget', crd: gadgets([]) }],
+  ] as const) {
+    it(`rejects ${what}`, async () => {
+      const { client, clock } = await scene();
+      const error = await ensureCrd(client, given as never, options(clock)).catch(
+        (thrown: unknown) => thrown,
+      );
+      expect(error).to.have.property('code', 'InvalidOption');
+      expect(errorMessage(error)).to.include('such as the crd of a defined resource');
+    });
+  }
 
   for (const timeoutMs of [0, NaN, -1]) {
     it(`rejects a timeout of ${timeoutMs} ms`, async () => {
