@@ -13,7 +13,6 @@ async function clusterTarget(): Promise<ShardingTarget> {
   const since = await plane.auditLog.mark();
   return {
     admin,
-    workMs: 8_000,
     user: async (name) => (await plane.user(userOf(name))).kubeConfigPath,
     writesOf: async (name, namespace) => {
       const query = {

@@ -11,7 +11,6 @@ async function embeddedTarget(): Promise<ShardingTarget> {
   const cluster = await EmbeddedCluster.start({ users, port: 0, logLength: 100_000 });
   return {
     admin: cluster.client(),
-    workMs: 8_000,
     user: async (name) => {
       const path = join(directory, name);
       await cluster.writeKubeConfig(path, name);
@@ -38,6 +37,6 @@ async function embeddedTarget(): Promise<ShardingTarget> {
 }
 
 describe('Sharding among processes on the embedded server', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   shardingSuite(embeddedTarget);
 });

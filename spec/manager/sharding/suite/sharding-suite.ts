@@ -3,14 +3,11 @@ import type { Client } from '../../../../lib/client/index.js';
 import type { ConfigMap, Namespace } from '../../../../lib/object/kinds.js';
 import { SpecProcess } from '../../processes/spec-process.js';
 import { eventually } from '../../../cluster/control-plane/eventually.js';
-import { times } from '../sharding-setup.js';
 import { WriteHistory } from './write-history.js';
 
 /** The server for replica processes. */
 export interface ShardingTarget {
   readonly admin: Client;
-  /** The time for 330 writes on a busy machine, in addition to the promised time, in milliseconds. */
-  readonly workMs: number;
   /** Creates a user with all permissions for a process, `a` to `d`. @returns the path of its kubeconfig */
   user(name: string): Promise<string>;
   /**
@@ -23,9 +20,11 @@ export interface ShardingTarget {
 
 const program = new URL('./sharded-replica.ts', import.meta.url);
 const keyCount = 1_000;
-const promiseMs = times.leaseDurationMs + 4 * times.retryPeriodMs;
 
-/** Defines the behaviour of sharding among real processes. */
+/**
+ * Defines the behaviour of sharding among real processes.
+ * The specs with a virtual clock check how soon others take over: here, that depends on the machine.
+ */
 export function shardingSuite(open: () => Promise<ShardingTarget>): void {
   let target: ShardingTarget;
   let replicas: Replicas;
@@ -46,14 +45,11 @@ export function shardingSuite(open: () => Promise<ShardingTarget>): void {
     await eventually(() => replicas.areSharedBy('a', 'b', 'c'), 60_000);
     const { leader } = replicas;
     const [, paused = ''] = ['a', 'b', 'c'].filter((name) => name !== leader);
-    const killedMs = await replicas.kill(leader);
-    await eventually(() => replicas.nothingLeftOf(leader), 30_000);
-    replicas.expectTakenOver(leader, killedMs);
+    await replicas.kill(leader);
+    await eventually(() => replicas.nothingLeftOf(leader), 60_000);
     replicas.signal(paused, 'SIGSTOP');
-    const pausedMs = Date.now();
     await replicas.start('d');
-    await eventually(() => replicas.nothingLeftOf(paused), 30_000);
-    replicas.expectTakenOver(paused, pausedMs);
+    await eventually(() => replicas.nothingLeftOf(paused), 60_000);
     replicas.signal(paused, 'SIGCONT');
     const left = ['a', 'b', 'c', 'd'].filter((name) => name !== leader);
     await eventually(() => replicas.areSharedBy(...left), 60_000);
@@ -68,7 +64,6 @@ class Replicas {
   readonly #target: ShardingTarget;
   readonly #namespace: string;
   readonly #processes = new Map<string, SpecProcess>();
-  #lostAtMs = 0;
 
   private constructor(target: ShardingTarget, namespace: string) {
     this.#target = target;
@@ -103,27 +98,6 @@ class Replicas {
     return [...this.history.identities.values()][0] ?? '';
   }
 
-  /** The time at which the last key of the lost process was first written by another one. */
-  get lastTakenOverMs(): number {
-    const firsts = new Map<string, number>();
-    for (const { key, writer, seenMs } of this.history.writes) {
-      if (seenMs < this.#lostAtMs || !this.#lostKeys.has(key)) continue;
-      if (writer !== this.#lost && !firsts.has(key)) firsts.set(key, seenMs);
-    }
-    return Math.max(...firsts.values());
-  }
-
-  /** Checks in time by the server's log that others own the keys of a process and have written them. */
-  expectTakenOver(name: string, sinceMs: number): void {
-    const assignedMs = this.history.bereftMs(name) - sinceMs;
-    expect(assignedMs, `assigned, from ${name}`).to.be.at.most(promiseMs + this.#target.workMs);
-    const writtenMs = this.lastTakenOverMs - sinceMs;
-    expect(writtenMs, `written, from ${name}`).to.be.at.most(promiseMs + this.#target.workMs);
-  }
-
-  #lost = '';
-  #lostKeys: ReadonlySet<string> = new Set();
-
   async start(name: string): Promise<void> {
     const path = await this.#target.user(name);
     const env = { KUBECONFIG: path, SPEC_NAMESPACE: this.#namespace, SPEC_NAME: name };
@@ -132,13 +106,10 @@ class Replicas {
 
   signal(name: string, signal: NodeJS.Signals): void {
     this.#processes.get(name)?.signal(signal);
-    if (signal === 'SIGSTOP') this.#lose(name);
   }
 
-  async kill(name: string): Promise<number> {
-    this.#lose(name);
+  async kill(name: string): Promise<void> {
     await this.#processes.get(name)?.kill();
-    return this.#lostAtMs;
   }
 
   /** Checks that exactly these processes write even shares of all keys. */
@@ -179,13 +150,6 @@ class Replicas {
   async stop(): Promise<void> {
     await Promise.all([...this.#processes.values()].map((each) => each.kill()));
     await this.history.stop();
-  }
-
-  #lose(name: string): void {
-    const writers = this.history.lastWriters();
-    this.#lost = name;
-    this.#lostKeys = new Set([...writers].filter(([, by]) => by === name).map(([key]) => key));
-    this.#lostAtMs = Date.now();
   }
 
   #said(): string {

@@ -11,8 +11,6 @@ export interface KeyWrite {
   readonly writer: string;
   /** The resource version, which orders all writes of all kinds. */
   readonly version: number;
-  /** The time at which this process saw the write, in milliseconds since 1970. */
-  readonly seenMs: number;
 }
 
 /**
@@ -24,7 +22,7 @@ export class WriteHistory {
   /** The process that holds or held each Lease, in the order of creation. */
   readonly identities = new Map<string, string>();
   readonly #last = new Map<string, string>();
-  readonly #records: (StoredAssignment & { readonly seenMs: number })[] = [];
+  readonly #records: StoredAssignment[] = [];
   readonly #ending = new AbortController();
   readonly #namespace: string;
   readonly #watches: Promise<void>[];
@@ -54,14 +52,6 @@ export class WriteHistory {
       counts.set(name, (counts.get(name) ?? 0) + 1);
     }
     return counts;
-  }
-
-  /** Returns the time of the first record in which the process has lost all its slots. */
-  bereftMs(name: string): number {
-    const has = (record: StoredAssignment): boolean =>
-      record.holders.some((holder) => this.identities.get(holder ?? '') === name);
-    const from = this.#records.findIndex(has);
-    return this.#records.find((record, at) => at > from && !has(record))?.seenMs ?? Infinity;
   }
 
   /**
@@ -99,7 +89,7 @@ export class WriteHistory {
       const { name: key = '', resourceVersion } = event.object.metadata;
       const { writer } = event.object.data;
       this.#last.set(key, writer);
-      this.writes.push({ key, writer, version: Number(resourceVersion), seenMs: Date.now() });
+      this.writes.push({ key, writer, version: Number(resourceVersion) });
     }
   }
 
@@ -110,8 +100,7 @@ export class WriteHistory {
       const { name = '' } = event.object.metadata;
       const holder = event.object.spec?.holderIdentity ?? '';
       if (name === 'replicas-shards') {
-        const record = storedAssignmentOf(event.object, slotCount);
-        this.#records.push({ ...record, seenMs: Date.now() });
+        this.#records.push(storedAssignmentOf(event.object, slotCount));
       } else if (holder !== '') this.identities.set(name, holder);
     }
   }
