@@ -38,6 +38,8 @@ const parkedFor: Readonly<Record<ParkReason, string>> = {
 export class Setbacks {
   readonly #options: SetbacksOptions;
   readonly #delay: ReconnectDelay;
+  /** The monotonic time of the last list without a delay after an expired version. */
+  #relistedAtMs = -Infinity;
 
   constructor(options: SetbacksOptions) {
     this.#options = options;
@@ -50,14 +52,25 @@ export class Setbacks {
     const next = stateAfterFailure(from, error);
     if (next === 'unknownKind' || next === 'malformed') return this.#park(from, next, failure);
     const then = next === 'relist' ? relist : next;
-    // A 410 Gone is routine: relist without delay, unless a watch right after a list expired at once.
-    const isResumed = from.phase === 'watch' && (from.failures > 0 || from.isResumed === true);
-    const expired = (isResumed || lastedMs >= shortWatchMs) && isGone(error);
+    const expired = isGone(error) && this.#mayRelist(from, lastedMs);
     const resumes = worked && then.phase === 'watch';
     const waitMs = (): number => (resumes ? this.#delay.afterHealth() : this.#delay.next());
     const delayMs = expired ? 0 : Math.max(waitMs(), retryAfterMs(error));
     this.#report(`${from.phase} failed, next: ${then.phase}`, { error, delayMs, quiet: expired });
     return expired ? then : { phase: 'backOff', error, delayMs, then };
+  }
+
+  /**
+   * Whether a watch whose version expired is followed by a list without delay. An expired version is routine, unless
+   * that of a watch right after a list expired at once, or versions keep expiring.
+   */
+  #mayRelist(from: WorkState, lastedMs: number): boolean {
+    const isResumed = from.phase === 'watch' && (from.failures > 0 || from.isResumed === true);
+    const nowMs = this.#options.clock.monotonicMs();
+    const isRoutine = isResumed || lastedMs >= shortWatchMs;
+    if (!isRoutine || nowMs - this.#relistedAtMs < curve.maxMs) return false;
+    this.#relistedAtMs = nowMs;
+    return true;
   }
 
   #park(from: WorkState, why: ParkReason, { error, known }: Failure): ParkedState {

@@ -159,6 +159,17 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
+  it('lists less and less often if each watch expires after a little more than a second', async () => {
+    const setup = new Setup();
+    for (let ms = 0; ms < 120_000; ms += 1_100) {
+      await setup.settle(1_100);
+      setup.server.disconnect(apiError(410, 'Expired'));
+    }
+    const lists = setup.server.requests.filter(({ options }) => options.sendInitialEvents === true);
+    expect(lists.length).to.be.within(4, 14);
+    await setup.cache.stop();
+  });
+
   it('lists in one page after a continue token expired', async () => {
     const server = new FakeServer();
     server.streamingLists = false;
