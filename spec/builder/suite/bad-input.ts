@@ -2,28 +2,15 @@ import { expect } from 'chai';
 import { isReconcileFailed, requeueAfterOf } from '../../../lib/apply/index.js';
 import { Builder } from '../../../lib/builder/index.js';
 import { faulty } from '../../../lib/client/index.js';
-import type { Client, Fault } from '../../../lib/client/index.js';
+import type { Client } from '../../../lib/client/index.js';
 import { failureKindOf } from '../../../lib/controller/result.js';
-import { ConfigMap, Deployment, Service } from '../../../lib/object/kinds.js';
+import { ConfigMap, Deployment } from '../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
-import { isOperatorError } from '../../../lib/system/operator-error.js';
-import type { OperatorError } from '../../../lib/system/operator-error.js';
 import type { OpenScene } from './builder-suite.js';
 import { errorsOf } from './immutable.js';
-import { controllerName, podSpec, summary } from './scene.js';
+import { controllerName, podSpec, refusal, summary } from './scene.js';
 import type { Scene } from './scene.js';
 
-async function refusal(work: () => Promise<unknown>): Promise<OperatorError> {
-  try {
-    await work();
-  } catch (error) {
-    if (isOperatorError(error)) return error;
-    throw error;
-  }
-  throw new Error('it did not fail');
-}
-
-/** Returns `chain` after a link was chained to it whose result is dropped. */
 function withDropped(chain: Builder, link: (chain: Builder) => Builder): Builder {
   link(chain);
   return chain;
@@ -475,93 +462,6 @@ export function badInputSuite(open: OpenScene): void {
     await refusal(() => alone.reconcile());
     expect((await refusal(() => alone.reconcileStore())).code).to.equal('DependencyFailed');
     expect(await scene.find(ConfigMap, 'no-longer')).not.to.equal(undefined);
-  });
-
-  describe('when the server fails in the middle', () => {
-    const faults: readonly [string, Fault, string, boolean][] = [
-      ['answers 403', { type: 'error', status: 403, reason: 'Forbidden' }, 'ApiError', false],
-      ['answers 500', { type: 'error', status: 500, reason: 'InternalError' }, 'ApiError', false],
-      ['drops the connection', { type: 'reset' }, 'ConnectionFailed', false],
-      ['does not respond', { type: 'timeout' }, 'Timeout', false],
-    ];
-    for (const [title, fault, code, terminal] of faults) {
-      it(`${title}: throws a typed error that names the object, and recovers once the server is back`, async () => {
-        const scene = await open();
-        const chain = (client = scene.operator.client): Builder =>
-          scene
-            .builder({ client })
-            .configMap({ name: 'env', data: { A: '1' } })
-            .service({ name: 'web', spec: { ports } })
-            .deployment({ name: 'web', podSpec, rolloutOn: ['env'] });
-        const rules = [{ fault, verbs: ['apply' as const], kinds: ['ConfigMap'] }];
-        const broken = chain(faulty(scene.operator.client, { rules }));
-        const error = await refusal(() => broken.reconcile());
-        if (!isReconcileFailed(error)) throw error;
-        expect(error.errors.map((one) => one.code)).to.deep.equal([code, 'DependencyFailed']);
-        expect(error.errors[0]?.message).to.include('ConfigMap').and.to.include('env');
-        expect(error.terminal).to.equal(terminal);
-        expect(summary(error.results)).to.deep.equal(['created Service/web']);
-        await scene.reconcileUntilDone(chain);
-        expect(await scene.find(Service, 'web')).not.to.equal(undefined);
-      });
-    }
-
-    it('reports a write whose response was lost as unchanged in the next reconcile', async () => {
-      const scene = await open();
-      const fault = { type: 'reset' } as const;
-      const rules = [{ fault, verbs: ['apply' as const], when: 'after' as const, calls: 1 }];
-      const client = faulty(scene.operator.client, { rules });
-      const chain = (): Builder => scene.builder({ client }).configMap({ name: 'env' });
-      await refusal(() => chain().reconcile());
-      expect(summary(await chain().reconcile())).to.deep.equal(['unchanged ConfigMap/env']);
-    });
-
-    it('reads and writes again after a conflict, without a warning', async () => {
-      const scene = await open();
-      await scene
-        .builder()
-        .configMap({ name: 'env', data: { A: '1' } })
-        .reconcile();
-      scene.events.length = 0;
-      const fault = { type: 'error', status: 409, reason: 'Conflict' } as const;
-      const client = faulty(scene.operator.client, {
-        rules: [{ fault, verbs: ['apply'], calls: 1 }],
-      });
-      const results = await scene
-        .builder({ client })
-        .configMap({ name: 'env', data: { A: '2' } })
-        .reconcile();
-      expect(summary(results)).to.deep.equal(['configured ConfigMap/env']);
-      expect(scene.events.map(({ type }) => type)).to.deep.equal(['Normal']);
-    });
-
-    it('returns pending without an error or event while the namespace is being deleted', async () => {
-      const scene = await open();
-      const { namespace } = scene;
-      const finalizers = ['example.com/held'];
-      await scene.admin.create<ConfigMap>({
-        ...{
-          apiVersion: 'v1',
-          kind: 'ConfigMap',
-          metadata: { namespace, name: 'held', finalizers },
-        },
-      });
-      await scene.admin.delete({ apiVersion: 'v1', kind: 'Namespace' }, { name: namespace });
-      const results = await scene.builder().secret({ name: 'token' }).reconcile();
-      expect(summary(results)).to.deep.equal(['pending Secret/token']);
-      expect(results[0]?.reason).to.include('namespace is being deleted');
-      expect(scene.events).to.deep.equal([]);
-      await scene.edit(ConfigMap, 'held', { body: { metadata: { finalizers: null } } });
-    });
-
-    it('stops at once when the signal is aborted', async () => {
-      const scene = await open();
-      const signal = AbortSignal.abort();
-      const chain = scene.builder({ signal }).configMap({ name: 'env' });
-      const error = await refusal(() => chain.reconcile());
-      expect(error.code).to.equal('Aborted');
-      expect(await scene.find(ConfigMap, 'env')).to.equal(undefined);
-    });
   });
 
   it('creates an object as soon as its kind is served', async () => {

@@ -11,6 +11,7 @@ import { hashingSuite } from './hashing.js';
 import { immutableSuite } from './immutable.js';
 import { jobsSuite } from './jobs.js';
 import { lateWritesSuite } from './late-writes.js';
+import { linksSuite } from './links.js';
 import { planSuite } from './plan.js';
 import { plannedDecisionsSuite } from './planned-decisions.js';
 import { pruningInUseSuite } from './pruning-in-use.js';
@@ -19,6 +20,7 @@ import { replicasSuite } from './replicas.js';
 import { rolloutGateSuite } from './rollout-gate.js';
 import { rolloutsSuite } from './rollouts.js';
 import { Scene } from './scene.js';
+import { serverFailuresSuite } from './server-failures.js';
 import { settledSuite } from './settled.js';
 import { successorsSuite } from './successors.js';
 import { takingOverSuite } from './taking-over.js';
@@ -38,6 +40,7 @@ export function builderSuite(newTarget: NewTarget): void {
   const open: OpenScene = () => Scene.open(target);
 
   describe('applying', () => applyingSuite(open));
+  describe('links', () => linksSuite(open));
   describe('drift', () => driftSuite(open));
   describe('generated values', () => generatedSuite(open));
   describe('hash-triggered rollouts', () => hashingSuite(open));
@@ -56,6 +59,7 @@ export function builderSuite(newTarget: NewTarget): void {
   describe('pruning of what pods still use', () => pruningInUseSuite(open));
   describe('workload replacement', () => successorsSuite(open));
   describe('bad input and failures', () => badInputSuite(open));
+  describe('a server that fails in the middle', () => serverFailuresSuite(open));
   describe('cluster-scoped owners', () => clusterScopedSuite(open));
   describe('events', () => eventsSuite(open));
   describe('a repeated reconcile', () => settledSuite(open));

@@ -15,6 +15,8 @@ import {
 } from '../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import type { ResourceType } from '../../../lib/object/resource-type.js';
+import { isOperatorError } from '../../../lib/system/operator-error.js';
+import type { OperatorError } from '../../../lib/system/operator-error.js';
 import type { BuilderTarget, Operator } from './target.js';
 import { isWrite } from './target.js';
 
@@ -180,3 +182,19 @@ export async function withCache(
   await cache.waitForSync();
   return { client: cachedClient(client, cache), stop: () => cache.stop() };
 }
+
+/** Returns the error that the work throws. @throws Error the work does not fail */
+export async function refusal(work: () => Promise<unknown>): Promise<OperatorError> {
+  try {
+    await work();
+  } catch (error) {
+    if (isOperatorError(error)) return error;
+    throw error;
+  }
+  throw new Error('it did not fail');
+}
+
+export const claimSpec = {
+  accessModes: ['ReadWriteOnce'],
+  resources: { requests: { storage: '1Gi' } },
+};
