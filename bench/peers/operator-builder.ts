@@ -1,4 +1,5 @@
-// Our operator of the fleet bench as a program: `operator-builder.ts --namespace NS [--elect] [--workers N]`.
+// Program that runs the operator of the fleet bench, written with this package: `operator-builder.ts --namespace NS
+// [--elect] [--workers N]`.
 import { parseArgs } from 'node:util';
 import { shipOperator } from '../fleet/ship-operator.js';
 

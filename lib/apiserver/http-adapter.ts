@@ -220,7 +220,7 @@ async function respond(
   return handler(request, origin);
 }
 
-/** The target of a response, which closes when the response is complete, or when the client has left. */
+/** Response or socket of a request. It is closed once the response is complete or the client has disconnected. */
 type Ending = Pick<ServerResponse | Socket, 'closed' | 'destroyed' | 'writableFinished' | 'once'>;
 
 /**

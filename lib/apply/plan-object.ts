@@ -49,7 +49,7 @@ export interface PlannedObject {
   readonly approximate: boolean;
   /** The reason for the action, or for the missing dry run. */
   readonly reason?: string;
-  /** The immutable fields, for `violate` and `recreate`. */
+  /** Paths of the changed immutable fields; set if `action` is `violate` or `recreate`. */
   readonly immutable?: readonly string[];
   readonly error?: OperatorError;
 }
@@ -275,15 +275,15 @@ async function planRecreation(
 }
 
 interface Around {
-  /** True if the claims of its templates grow before. */
+  /** True if the claims of the StatefulSet grow before its recreation. */
   readonly grows: boolean;
-  /** True if its template changes too, so that the new object replaces the pods. */
+  /** True if the pod template changes too, so that the new object replaces the pods. */
   readonly rolls: boolean;
 }
 
 /** Returns what happens to the pods of an object that is deleted and created again without them. */
 export function reasonOfRecreation({ grows, rolls }: Around): string {
-  return `${grows ? 'its claims grow' : 'recreated'}; its pods stay${rolls ? ' until its rollout replaces them' : ''}`;
+  return `${grows ? 'recreated to grow its claims' : 'recreated'}; its pods stay${rolls ? ' until its rollout replaces them' : ''}`;
 }
 
 interface Rehearsed {

@@ -303,7 +303,7 @@ export class BuilderChain<Names extends ChainNames> {
     return this.#acting(async () => this.#act().reconcileStage(stage));
   }
 
-  /** Registers work of the chain at the start of the chain while it runs; see {@link awaitRunning}. */
+  /** Records a running method of the chain, so that {@link awaitRunning} can wait for it. */
   #acting<R>(act: () => Promise<R>): Promise<R> {
     const running = this.#start()?.running;
     if (running === undefined) return act();
@@ -403,7 +403,7 @@ export class BuilderChain<Names extends ChainNames> {
   }
 }
 
-/** Makes an empty chain the start of the chains of one call of a handler: only one of them may prune. */
+/** Makes an empty chain the root of all chains that one call of a handler creates. Only one of them may prune. */
 export function startHandler(chain: Builder): void {
   endOf(chain).start = { running: new Set() };
 }

@@ -27,7 +27,7 @@ export interface GraphedWebhook {
   readonly of: GraphedKind;
 }
 
-/** A kind. Versions of one kind serve the same objects. */
+/** Kind of objects, without a version: all versions of a kind serve the same objects. */
 export interface GraphedKind {
   /** `''`: the core group. */
   readonly group: string;

@@ -142,8 +142,8 @@ export class OwnedKeys {
   }
 
   /**
-   * Returns the trigger for a replay of the sources after more keys were acquired. `isMeant`
-   * then accepts only new keys.
+   * Returns a trigger that makes the sources enqueue their objects again after this replica acquired more keys. {@link OwnedKeys.isMeant}
+   * applies the trigger only to the keys for which `isNew` returns true.
    */
   newReplay(isNew: (key: ReconcileKey) => boolean = () => true): Trigger {
     const trigger: Trigger = { type: 'acquired' };

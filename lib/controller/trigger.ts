@@ -92,7 +92,10 @@ export interface TriggerList {
   readonly more: number;
 }
 
-/** The number of triggers that a key keeps: each may hold two states of an object. */
+/**
+ * The maximum number of triggers kept for each key. It limits the memory, since a trigger may hold two states of an
+ * object.
+ */
 const kept = 10;
 
 /** The triggers of each waiting key. */

@@ -28,7 +28,7 @@ export interface LifecycleCondition {
   readonly lastTransitionTime?: string;
 }
 
-/** The fields that are inlined in the status of a configuration; names are those of the wire format. */
+/** Status fields that the lifecycle maintains, as they appear in the API. */
 export interface LifecycleStatus {
   readonly phase?: Phase;
   readonly conditions?: readonly LifecycleCondition[];

@@ -10,7 +10,8 @@ import type { Sharding, ShardingStatus } from './sharding/index.js';
 /** Options of `Manager.add`. */
 export interface ManagerAddOptions {
   /**
-   * Place where a controller reconciles: the leader, or every replica. A runnable sets its own phase.
+   * Replicas on which a controller reconciles: only the leader, or every replica. The option is for controllers only: a
+   * runnable declares its own phase.
    * @defaultValue 'leader'
    */
   readonly phase?: 'replica' | 'leader' | undefined;

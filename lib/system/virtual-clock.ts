@@ -49,8 +49,8 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Advances the time by `ms` and fires every timer that becomes due, including those set meanwhile. With several
-   * calls at once, time ends at the latest of their ends.
+   * Advances the time by `ms` and fires every timer that becomes due, including timers set meanwhile. Concurrent calls
+   * do not add up: the time advances to the latest of their end times.
    * @throws OperatorError `InvalidOption`: `ms` is negative or not finite.
    */
   async advance(ms: number): Promise<void> {

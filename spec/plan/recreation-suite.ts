@@ -179,7 +179,7 @@ export function recreationSuite(room: () => PressRoom, { binds = false } = {}): 
       ]);
       const set = changed.find(({ ref }) => ref.kind === 'StatefulSet');
       const then = version === 3 ? ' until its rollout replaces them' : '';
-      expect(set?.reason).to.equal(`its claims grow; its pods stay${then}`);
+      expect(set?.reason).to.equal(`recreated to grow its claims; its pods stay${then}`);
       expect(planned.rollouts).to.have.lengthOf(version === 3 ? 1 : 0);
       const [pods, claim] = [await podsOf(name), await client.get(PersistentVolumeClaim, claimKey)];
       await run(press('grown', version, name));

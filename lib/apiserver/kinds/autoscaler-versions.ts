@@ -194,7 +194,10 @@ const oldCurrents = oldSources('current');
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** Targets of metrics in v2, whose type v1 does not name. */
+/**
+ * Converts metrics of v1 to v2. In v2 a target has a type; v1 has none, so the type is derived from the value that is
+ * set.
+ */
 const newSources: Sources = {
   object: ({ target, metricName: name, selector, targetValue: value, averageValue }) => ({
     ...{ describedObject: target, metric: { name, selector } },

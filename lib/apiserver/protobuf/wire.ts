@@ -102,7 +102,7 @@ export class WireReader {
   /** @returns the position before */
   #skip(length: number): number {
     if (!(length >= 0 && this.#at + length <= this.#end)) {
-      throw new RangeError('the field does not end');
+      throw new RangeError('the message ends within a field');
     }
     this.#at += length;
     return this.#at - length;

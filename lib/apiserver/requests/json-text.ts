@@ -144,7 +144,10 @@ class ProblemFinder {
     return undefined;
   }
 
-  /** Stops at the last character of the escape. */
+  /**
+   * Checks an escape, and leaves the position at its last character.
+   * @returns the error; undefined if the escape is valid
+   */
   #escape(): string | undefined {
     if (this.#char() !== 'u') {
       return /["\\/bfnrt]/.test(this.#char()) ? undefined : this.#invalid('in string escape code');

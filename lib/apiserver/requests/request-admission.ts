@@ -41,7 +41,7 @@ export function requestHooks(context: ResourceContext, write: HookedWrite): Writ
   };
 }
 
-/** A create of a subresource whose objects have their own kind. */
+/** A create of a subresource with a kind of its own, such as `pods/eviction`, whose objects are of kind `Eviction`. */
 interface SubresourceWrite extends HookedWrite {
   readonly objectKind: ServedKind;
   readonly object: UnstructuredObject;

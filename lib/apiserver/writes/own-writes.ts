@@ -42,7 +42,7 @@ export interface OwnObjects extends OwnResource {
   readonly manager?: string;
 }
 
-/** Creates cluster-scoped objects. */
+/** Creates cluster-scoped objects as the server itself, without admission by webhooks. */
 export function createOwn(core: ServerCore, resource: OwnObjects): void {
   const { items, manager } = resource;
   const request = ownRequest(ownKind(core, resource), manager === undefined ? {} : { manager });

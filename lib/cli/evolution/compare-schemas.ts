@@ -104,7 +104,7 @@ function boundChanges(before: Schema, after: Schema): readonly Change[] {
     changes.push({ rule: 'bounds-tightened', message });
   };
   for (const name of lowest) {
-    // A minimal length or number of 0 allows all values.
+    // Without `minLength`, `minItems` or `minProperties` the minimum is 0; without `minimum` any number is valid.
     const none = name === 'minimum' ? -Infinity : 0;
     if ((after[name] ?? none) > (before[name] ?? none)) tighten(name);
   }

@@ -157,7 +157,9 @@ function addedTo({ resources }: Project, options: CreateApiOptions): Added {
   const { plural, scope, style } = propertiesOf(first, options);
   refuseTwins(resources, { group, kind, plural });
   if (resources.some((one) => one.external === true && isSameKind(one, options))) {
-    throw new UsageError(`${kind} of ${group} is a foreign kind; pass --no-resource`);
+    throw new UsageError(
+      `${kind} of ${group} is a kind of another operator or of Kubernetes; pass --no-resource`,
+    );
   }
   if (!options.resource) return controllerOf(first, { ...options, style });
   const named = { group, version, kind };

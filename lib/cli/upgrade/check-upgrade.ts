@@ -142,7 +142,7 @@ function failed({ ref, error }: ReplayFailure, { refused }: ReplayEnd): readonly
 }
 
 function restless(ref: ObjectReference): Finding {
-  const message = 'the new version writes it repeatedly: it does not settle';
+  const message = 'the new version keeps writing the object';
   return finding('restless', ref, {
     message,
     remedy: 'write the object only if it differs from the desired state',

@@ -92,7 +92,10 @@ function withoutDefinition(object: UnstructuredObject): Finding {
   return finding('version', referenceTo(object), { message, remedy });
 }
 
-/** A real server rejects a definition without a version in `status.storedVersions`. */
+/**
+ * Returns a finding for each version in `status.storedVersions` that the new definition lacks: a real server rejects
+ * such a definition.
+ */
 function versionsGone(crd: CustomResourceDefinition, cluster: EmbeddedCluster): readonly Finding[] {
   const { name } = crd.metadata;
   const live = [...objectsIn(cluster.snapshot()).values()].find(

@@ -275,7 +275,7 @@ class Parser {
     return args;
   }
 
-  /** Parses an expression where the grammar also accepts other tokens. */
+  /** Parses the index in brackets. If no expression begins here, reports an error and returns a placeholder. */
   #operandAt(place: 'operand' | 'index'): Expression {
     const { at } = this.#tokens.current;
     if (this.#tokens.startsOperand(place)) return this.#expression();

@@ -259,9 +259,9 @@ class OperatorObjects {
   }
 
   /**
-   * Waits while an operator reads views of operators that have an object and are not in the group yet. Missing views
-   * would count as empty, and the reader would delete what it made from them earlier. Operators that read each other's
-   * views do not wait forever.
+   * Delays an operator that reads the views of other operators until these operators are in the group. Without the
+   * delay, the views would count as empty, and the operator would delete the objects that it derived from them earlier.
+   * If operators read each other's views, the wait ends after a while.
    * @returns undefined if there is nothing to wait for
    */
   async #waitForOthers(

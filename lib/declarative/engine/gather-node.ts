@@ -54,7 +54,7 @@ class Group {
   readonly #members = new SortedList<Item>(compareItems);
   /** Ordered by name. */
   readonly #names = new SortedList<Member>(compareNames);
-  /** Set for long lists only. */
+  /** Digest and size of a long list, updated with each change; undefined for a short list. */
   #sum: ListSum | undefined;
   /** The last output. */
   output: Delta | undefined;

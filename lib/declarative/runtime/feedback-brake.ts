@@ -63,7 +63,7 @@ export class FeedbackBrake {
     this.#changed = changed;
   }
 
-  /** The state of the brake; undefined if it is not active. */
+  /** Returns the state of the brake while it slows the controller; otherwise undefined. */
   get braked(): Braked | undefined {
     return this.#braked;
   }

@@ -31,7 +31,8 @@ export interface PipelineRunParts {
   readonly enqueue: (key: ObjectKey, cause: PipelineCause) => void;
   readonly listener: PipelineRunListener;
   /**
-   * Waits until the controllers that fill the sources have done so. @defaultValue no wait
+   * Waits until other controllers have written the objects of the sources.
+   * @defaultValue no wait
    * @throws the signal's reason, as soon as it is aborted.
    */
   readonly whenFilled?: ((signal: AbortSignal) => Promise<void>) | undefined;

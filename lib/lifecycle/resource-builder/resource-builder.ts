@@ -190,7 +190,7 @@ export class ResourceBuilder {
 
 type LabelledOptions = NamespacedObjectOptions & Pick<ServiceOptions, 'matchLabels'>;
 
-/** The options require a `spec`. */
+/** Narrows the type: the callers' options have a required `spec`. */
 function specified<T extends { spec?: unknown }>(object: T): T & Specified<T> {
   return object as T & Specified<T>;
 }

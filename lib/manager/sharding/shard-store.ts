@@ -113,7 +113,7 @@ export class ShardStore {
     return this.#change({ name, uid, resourceVersion }, { labels, annotations, spec }, read);
   }
 
-  /** Deletes a Lease without a holder. The next list shows the result. */
+  /** Deletes a Lease without a holder. If the delete fails, the next list of Leases returns the Lease again. */
   async remove({ name, uid, resourceVersion }: MemberLease): Promise<void> {
     const { client, namespace, logger } = this.#options;
     const preconditions = { uid, resourceVersion };

@@ -34,7 +34,7 @@ export const languageNotes: readonly LanguageNote[] = [
   },
   {
     title: 'Setters',
-    text: 'A key that begins with `$` sets a value at a path in the map that is being built. Keys are applied in their order. Missing parents are created, and lists are filled with null up to an index. Filters, wildcards and slices set every existing match. A string or a number at the place of a parent is an error. The key `"$."` copies all members of a map.',
+    text: 'A key that begins with `$` sets a value at a path in the map that is being built. Keys that begin with `$` are applied in the order in which they are written. Missing parents are created, and lists are filled with null up to an index. Filters, wildcards and slices set every existing match. A string or a number at the place of a parent is an error. The key `"$."` copies all members of a map.',
     examples: [
       {
         expression: { '$.spec.ports[1].port': 80 },

@@ -208,7 +208,7 @@ export function claimsSuite(open: OpenScene): void {
     const set = (await scene.get(StatefulSet, 'store')).metadata.uid;
     const [planned] = (await chain('2Gi').plan()).objects;
     expect(planned).to.deep.include({
-      ...{ action: 'recreate', reason: 'its claims grow; its pods stay' },
+      ...{ action: 'recreate', reason: 'recreated to grow its claims; its pods stay' },
       immutable: ['spec.volumeClaimTemplates[0].spec.resources.requests.storage'],
     });
     expect(await sizeOf(scene, 'data-store-0')).to.equal('1Gi');

@@ -295,7 +295,7 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(await scene.made()).to.deep.equal({});
   });
 
-  it('sets Ready to Unknown on a data error, reports it by name, and to True once resolved', async () => {
+  it('sets Ready to Unknown and reports the operator on a data error, and sets Ready to True once the data is valid', async () => {
     const { group } = scene;
     const name = scene.name('shop');
     scene.run();

@@ -34,7 +34,7 @@ export function leftoversSuite(open: OpenTargetScene): void {
     });
   }
 
-  it('are found even if only the name of the object was written', async () => {
+  it('include an object that was written with its name only', async () => {
     const scene = await open();
     await scene.updater(ConfigMap).write({});
     await scene.updater(ConfigMap).write({});
