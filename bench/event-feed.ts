@@ -139,7 +139,7 @@ function added(text: string): string {
   return `{"type":"ADDED","object":${text}}\n`;
 }
 
-/** Sends `count` changes to all watchers; about every millisecond, those due by then. */
+/** Sends `count` changes to all watchers. About every millisecond, it sends the changes that are due. */
 async function send({ count, rate }: { readonly count: number; readonly rate: number }) {
   const startMs = performance.now();
   for (let sent = 0; sent < count;) {

@@ -27,7 +27,7 @@ const clientNodes = {
   'client-node 2': { range: '^2.0.1', install: 'npm install --no-audit --no-fund' },
   'client-node 2, pnpm': { range: '^2.0.1', install: 'pnpm@10 install --store-dir .store' },
 };
-/** Resolutions other than `nodenext`, which each compiler uses. Only some of the compilers use these. */
+/** Module resolutions that only some of the compilers check, in addition to `nodenext`, which all of them check. */
 const otherResolutions = { node16: 'node16', preserve: 'bundler' };
 const compilersWithAllResolutions = ['5.4', '6.0', '7.0'];
 

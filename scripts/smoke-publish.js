@@ -1,4 +1,4 @@
-// Checks that npm would publish both packages as they are: it corrects manifests silently where it can.
+// Checks that npm would publish the manifests of both packages unchanged: npm silently corrects invalid ones.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';

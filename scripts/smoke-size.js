@@ -1,5 +1,6 @@
 // Measures an installation of the packed package, with and without its optional dependencies, as in the image of an
-// operator that is not bundled. Checks that an operator runs without them, and that what needs them names them.
+// operator that is not bundled. Checks that an operator runs without them, and that features that need one of them name
+// it.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -78,7 +78,7 @@ export interface Recreating extends Pair {
   readonly changes: readonly FieldChange[];
   /** True if the pods stay and the new object takes them over. */
   readonly orphan: boolean;
-  /** True if the claims of its templates grow first. */
+  /** True if the claims made from its templates grow before the recreation. */
   readonly grows: boolean;
 }
 
@@ -103,7 +103,7 @@ export interface ExistenceFacts {
   readonly hold?: string | undefined;
 }
 
-/** The object exists and stays: what it contains decides. */
+/** The object exists and is kept, so the comparison of its content decides about a write. */
 export interface Existing {
   readonly action: 'compare';
   readonly live: UnstructuredObject;

@@ -220,7 +220,7 @@ export class FieldWriter {
     return this.#removeForeign({ live: applied, wanted }, context);
   }
 
-  /** Returns what is desired of an object that is no longer desired. */
+  /** Returns a desired state without fields, for an object that is no longer desired. */
   #nothing(key: ObjectKey): DesiredFields {
     const { type } = this.#options;
     const identity = { apiVersion: apiVersionOf(type), kind: type.kind };
@@ -342,7 +342,7 @@ export class FieldWriter {
     return status === undefined || isInside ? [main] : [main, this.#status];
   }
 
-  /** Whether a part has no foreign fields but those that the server sets again as defaults. */
+  /** Returns true if the only foreign fields of a part are defaults that the server sets again. */
   #isReplaced(live: UnstructuredObject, part: ForeignPart): boolean {
     const foreign = foreignIn(live, part);
     const place = placeOf(live, part, 'foreign');

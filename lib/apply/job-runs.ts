@@ -161,7 +161,7 @@ export async function pruneRuns(
   try {
     await annotateOwner(context, removed, 'Jobs that have run are no longer chained');
   } catch (error) {
-    // The records stay on the owner, without harm.
+    // If the operator may not patch the owner, the records stay on it, which does no harm.
     if (!isForbidden(error) && !isNotFound(error)) throw error;
   }
 }

@@ -52,7 +52,9 @@ interface KindTraits {
   readonly immutable?: readonly string[];
   /** Exceptions to `immutable`. */
   readonly mutable?: readonly string[];
-  /** True if pods need it, so that it is created before them; see {@link comesBeforeWorkloads}. */
+  /**
+   * True if pods may need objects of the kind, so that these are created before pods; see {@link comesBeforeWorkloads}.
+   */
   readonly early?: boolean;
 }
 

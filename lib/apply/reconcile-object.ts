@@ -208,7 +208,7 @@ export function decideLate(
   return { action: 'apply', desired: rest, live, hold: reason, isHeld: true, ...again };
 }
 
-/** Describes `causes`; undefined without causes. */
+/** Returns a text with the objects whose change causes a rollout; undefined without such objects. */
 export function causeOfRollout(causes: readonly ObjectReference[]): string | undefined {
   if (causes.length === 0) return undefined;
   return `${causes.map((ref) => describeObject(ref)).join(', ')} changed`;

@@ -5,9 +5,15 @@ import { LruMap } from '../system/index.js';
 export interface RevertedWritesOptions {
   /** The monotonic time, in milliseconds. @defaultValue time stands still */
   readonly nowMs?: () => number;
-  /** A write is known for this time, in milliseconds. @defaultValue until it is deleted */
+  /**
+   * Time for which a write is remembered, in milliseconds.
+   * @defaultValue until it is deleted
+   */
   readonly rememberedMs?: number;
-  /** Maximum number of known writes; the oldest ones are removed first. @defaultValue unlimited */
+  /**
+   * Maximum number of remembered writes; the oldest ones are removed first.
+   * @defaultValue unlimited
+   */
   readonly capacity?: number;
 }
 

@@ -19,9 +19,9 @@ export interface ChainEnd {
   start?: HandlerStart;
 }
 
-/** The start of the chains of one call of a handler. */
+/** State that all chains of one call of a handler share. */
 interface HandlerStart {
-  /** The links of the only chain that may prune, once it has. */
+  /** The links of the chain that has pruned. No chain with other links may prune in the same call. */
   pruning?: readonly ChainedLink[];
   /** The work of the chains that has not ended. */
   readonly running: Set<Promise<unknown>>;

@@ -43,8 +43,8 @@ export async function withGenerated(
 }
 
 /**
- * Returns why a Secret must not be changed yet: since new values were generated, another process has written its own.
- * The next reconcile keeps these.
+ * Returns the reason to leave a Secret unchanged: another process wrote values of its own after this process had read
+ * the Secret. The next reconcile keeps these values.
  */
 export function reasonToReadAgain(
   { link: { generated = {}, object } }: ChainedObject,

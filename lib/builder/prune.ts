@@ -238,7 +238,8 @@ export async function visitedKinds(context: RunContext, chain: Chain): Promise<V
   return {
     types,
     note: (found) => {
-      // Only a sweep forgets kinds: a plan shares this memory, and prunes nothing.
+      // Only a sweep removes kinds from this memory. A plan shares the memory and prunes nothing, so it must not remove
+      // kinds.
       const kept = isSweep ? [] : (before?.kinds.values() ?? []);
       known.set(ownerKey(context), { sweptAt, kinds: byKind([...found, ...chained, ...kept]) });
     },

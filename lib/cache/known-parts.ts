@@ -7,7 +7,7 @@ type PartName = Parameters<ClientParts['read']>[1];
 
 const names: readonly PartName[] = ['spec', 'status'];
 
-/** The parts of an object that are read by their text. */
+/** The parts of an object that the cache remembers together with their JSON text. */
 export type ObjectParts = Readonly<Partial<Record<PartName, unknown>>>;
 
 export function partsOf({ spec, status }: KubernetesObject & ObjectParts): ObjectParts {

@@ -17,20 +17,23 @@ interface WatchAttempt<T extends KubernetesObject> {
   readonly client: Client;
   readonly type: TypeReference<T>;
   readonly scope: WatchScope;
-  /** Read at the start of the watch. */
+  /** Returns whether the watch must include `managedFields`; called once, at the start of the watch. */
   readonly keepManagedFields: () => boolean;
   readonly knownParts: WatchOptions['knownParts'];
   readonly clock: Clock;
   readonly random: Random;
   /** Ends the watch; {@link followWatch} also aborts it when the server falls silent. */
   readonly attempt: AbortController;
-  /** The same for all watches of a collection. */
+  /** Shared by all watches of a collection. */
   readonly habits: WatchHabits;
 }
 
 /** Knowledge of the server, from earlier watches of a collection. */
 export interface WatchHabits {
-  /** True once the server has sent a periodic bookmark, until a watch without one ends for its silence. */
+  /**
+   * True once the server has sent a periodic bookmark. False again after a watch without bookmarks was ended because it
+   * was silent.
+   */
   sendsBookmarks: boolean;
 }
 

@@ -53,7 +53,7 @@ export interface ReflectorOptions<T extends KubernetesObject> extends Pick<
 > {
   readonly type: TypeReference<T>;
   readonly scope: WatchScope;
-  /** Call {@link Reflector.relist} after a change. */
+  /** Returns whether objects must include `managedFields`. Call {@link Reflector.relist} when the result changes. */
   readonly keepManagedFields: () => boolean;
   readonly sink: ReflectorSink<T>;
   /** Called before each list; if it throws, the list counts as failed. @defaultValue nothing */

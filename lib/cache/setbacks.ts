@@ -122,8 +122,8 @@ export interface ListState {
 }
 
 /**
- * Watches from `resourceVersion`; `failures` is the number of consecutive watches that failed. `isResumed`: the server
- * ended the watch before this one, after it had worked for a while.
+ * Watches from `resourceVersion`. `failures` is the number of consecutive watches that failed. `isResumed` is true if
+ * the previous watch worked for a while before the server ended it.
  */
 export interface WatchState {
   readonly phase: 'watch';

@@ -152,8 +152,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Returns true if own writes to `namespace` must be laid over the store: it is filled, or it waits for a list that
-   * may not show them.
+   * Returns true if own writes to `namespace` must overlay the store: the store is filled, or its pending list may not
+   * include these writes.
    */
   notes(namespace: string | undefined): boolean {
     const partition = this.#partitionOf(this.namespaceFor(namespace));

@@ -112,13 +112,19 @@ function withStatus<T extends KubernetesObject>(
   return whole;
 }
 
-/** Returns the number of members on a path before its first list, or of all if no part is a list. */
+/**
+ * Returns how many parts of a path can be followed before a list is reached; the length of the path if it contains no
+ * list.
+ */
 function depthOfList(live: unknown, path: readonly string[]): number {
   const depth = path.findIndex((_, at) => Array.isArray(get(live, path.slice(0, at))));
   return depth < 0 ? path.length : depth;
 }
 
-/** Returns the paths at which `wanted` has what the cache left of a live value, not the value itself. */
+/**
+ * Returns the paths at which `wanted` has the cached value where the live value differs: the transform has dropped
+ * something there.
+ */
 function lostPaths(
   wanted: unknown,
   { live, cached }: { readonly live: unknown; readonly cached: unknown },

@@ -143,7 +143,7 @@ export class WriteOverlay<T extends KubernetesObject> {
     this.#doubt(key, doubtMs, (stored) => !isSeen(stored));
   }
 
-  /** Ends the distrust after a conflict, once a live read has returned the current state. */
+  /** Trusts the store again after a conflict, once a live read has returned the current state. */
   settle(key: string): void {
     const entry = this.#entries.get(key);
     if (entry?.type === 'unsettled' && entry.once) this.#entries.delete(key);

@@ -17,7 +17,7 @@ import { runProcess } from './run-process.js';
 
 const ofProject = projectProgram(process.cwd(), fileURLToPath(new URL('../../', import.meta.url)));
 if (ofProject === undefined) {
-  // Loaded here: the program of another version does not need it.
+  // Imported on demand, since the program of another version does not need it.
   const load = async () => (await import('./program.js')).runCli;
   runProcess({ load, failure: exitCodes.failure });
 } else {

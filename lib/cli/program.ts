@@ -186,7 +186,7 @@ export function completionCommand(context: CommandContext): Command {
       }),
     )
     .action(async (shell: (typeof shells)[number], _options: object, command: Command) => {
-      // Loaded here: `--help` does not need it.
+      // Imported on demand, since `--help` does not need it.
       const { completionScript } = await import('./completion.js');
       context.stdout.write(completionScript(shell, rootOf(command)));
     });

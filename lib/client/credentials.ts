@@ -203,7 +203,8 @@ export function withCertificateFiles(
       return credentials.headers();
     },
     refresh: async () => {
-      // The server has rejected the former certificate: the problem of the files is the one to report.
+      // The server has rejected the last certificate. If the files cannot be read, throw that error instead of sending
+      // the same certificate again.
       await read();
       await check();
       await credentials.refresh?.();

@@ -88,7 +88,7 @@ export interface ConnectedClient extends Client {
   close(): Promise<void>;
 }
 
-/** Whether `client` sends requests of its own to count. */
+/** Returns true if `client` sends requests to a server itself, so that they can be counted. */
 export function isConnected(client: Client): client is ConnectedClient {
   return 'countIn' in client;
 }
@@ -383,8 +383,8 @@ class HttpClient implements ConnectedClient {
   }
 
   /**
-   * Returns the kind of one object. If the object lacks the namespace that the kind needs, its CRD may have been replaced
-   * by a cluster-scoped one.
+   * Returns the resource type of one object. If the object lacks the namespace that the type requires, asks discovery
+   * again: the CRD may have been replaced by a cluster-scoped one.
    */
   async #typeFor<T extends KubernetesObject>(
     reference: TypeReference<T>,

@@ -71,7 +71,10 @@ export interface WaitLimits extends CallOptions {
   readonly what: string;
   readonly timeoutMs: number;
   readonly clock: Clock;
-  /** Returns the failure that keeps the wait from its purpose, if any. @defaultValue none */
+  /**
+   * Returns the current failure that prevents the condition, for the message of a time-out.
+   * @defaultValue none
+   */
   readonly problem?: (() => unknown) | undefined;
 }
 

@@ -137,7 +137,7 @@ export function inBatches<T>(items: AsyncIterable<T>): AsyncIterable<Iterable<T>
   return items instanceof Flattened ? (items as Flattened<T>).batches : oneByOne(items);
 }
 
-/** Not a generator, whose extra promises would let readers in between two events that arrived together. */
+/** Not a generator: its extra promises would let other code run between two events that arrived together. */
 function oneByOne<T>(items: AsyncIterable<T>): AsyncIterable<Iterable<T>> {
   const iterator = items[Symbol.asyncIterator]();
   const next = async (): Promise<IteratorResult<Iterable<T>, undefined>> => {

@@ -10,7 +10,7 @@ import type { Resolved } from '../system/index.js';
 export interface Delayed {
   readonly key: string;
   readonly dueMs: number;
-  /** Breaks ties: lower goes first. */
+  /** Order among items that are due at the same time: the lowest comes first. */
   readonly order: number;
   /** The position in the heap, maintained by the heap. */
   index: number;

@@ -142,8 +142,8 @@ export class OwnedKeys {
   }
 
   /**
-   * Returns a trigger that makes the sources enqueue their objects again after this replica acquired more keys. {@link OwnedKeys.isMeant}
-   * applies the trigger only to the keys for which `isNew` returns true.
+   * Returns a trigger that makes the sources enqueue their objects again after this replica acquired more keys.
+   * {@link OwnedKeys.isMeant} applies the trigger only to the keys for which `isNew` returns true.
    */
   newReplay(isNew: (key: ReconcileKey) => boolean = () => true): Trigger {
     const trigger: Trigger = { type: 'acquired' };
@@ -157,8 +157,8 @@ export class OwnedKeys {
   }
 
   /**
-   * Remembers `work`, which may not be reconciled now and whose object no cache shows. No source will enqueue it
-   * when it may be, for example when this process regains a lapsed lease.
+   * Remembers a key that must not be reconciled now and whose object is in no cache. No source enqueues such a key
+   * later, for example after this process regains a lapsed lease.
    */
   rememberUnseen(work: WorkKey): void {
     this.#unseen.set(work.text, work);

@@ -34,7 +34,7 @@ export interface KindSourceOptions<T extends KubernetesObject> {
   readonly keepManagedFields?: boolean | undefined;
 }
 
-/** The priority of objects from before the start: new events go first. */
+/** Priority of objects that existed before the start. It is low, so that new events are reconciled first. */
 export const initialListPriority = -100;
 
 const optionNames: OptionNames<KindSourceOptions<KubernetesObject>> = {
@@ -231,7 +231,7 @@ const scopeValidMs = 1_000;
 
 interface KnownScope {
   readonly type: ResourceType<KubernetesObject>;
-  /** By the monotonic clock. */
+  /** Time when discovery returned the type, by the monotonic clock. */
   readonly atMs: number;
 }
 
@@ -242,7 +242,7 @@ interface KnownScope {
 class OwnerScopes {
   readonly #owner: TypeReference<KubernetesObject>;
   readonly #known = new WeakMap<Client, KnownScope>();
-  /** By the signal of the source, which ends the look-up. */
+  /** Look-ups in progress, by the signal of the source that aborts them. */
   readonly #pending = new WeakMap<
     AbortSignal,
     Promise<ResourceType<KubernetesObject> | undefined>

@@ -87,8 +87,9 @@ export class OutsideGuard {
   }
 
   /**
-   * Guards a reconcile until some seconds after its handler has ended, which may continue after a time-out. Does not
-   * wait for a handler that sends refused requests without an end: it may never end.
+   * Guards a reconcile. The guard stays active until some seconds after the handler has ended, because the handler may
+   * continue after a time-out. If refused requests have ended the reconcile, the guard does not wait for the handler,
+   * which may never end.
    */
   async during<T>(reconcile: () => Promise<T>): Promise<T> {
     running++;
@@ -187,7 +188,10 @@ function unlisten(): void {
   guards.disable();
 }
 
-/** Returns `fetch` with its properties. On Deno and Bun only this shows the requests of `fetch`. */
+/**
+ * Returns a `fetch` that checks each request, with the properties of the original. On Deno and Bun the guard sees the
+ * requests of `fetch` in no other way.
+ */
 function guardedFetch(original: typeof fetch): typeof fetch {
   return new Proxy(original, {
     apply: (target, self, args: Parameters<typeof fetch>) => {

@@ -237,8 +237,8 @@ export class RunningController {
   }
 
   /**
-   * Queues the keys that synced clusters held back, and starts the workers. A standby queues none: its keys do not
-   * wait for a worker.
+   * Queues the keys that synced clusters held back, and starts the workers. Does nothing in a standby, since it has no
+   * workers for its keys.
    */
   #begin(): void {
     if (!this.#isActivated || this.#stopping !== undefined) return;

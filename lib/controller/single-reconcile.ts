@@ -128,7 +128,10 @@ async function resultOf(end: RunEnd, run: ReconcileRun): Promise<Result> {
   return end.result;
 }
 
-/** Names the reconcile, whose handler may have hidden the reason behind an error of its HTTP client. */
+/**
+ * Returns the error of a reconcile whose requests were refused. The error names the refused request, because the
+ * handler may have wrapped the refusal in an error of its HTTP client.
+ */
 function refusalOf(
   { work, signal }: ReconcileRun,
   { refusal }: OutsideGuard,

@@ -34,7 +34,7 @@ export interface AcquiredTrigger {
   readonly type: 'acquired';
 }
 
-/** The time has come for which the previous reconcile requested a requeue. */
+/** The delay that the previous reconcile requested has passed. */
 export interface RequeueTrigger {
   readonly type: 'requeue';
   readonly afterMs: number;

@@ -25,7 +25,7 @@ interface Stopping {
 export class ControllerGroup {
   readonly #parts: ControllerGroupParts;
   readonly #running = new Map<Controller, RunningController>();
-  // Kept apart from the running ones: they are never activated again, but `stop` and `standBy` wait for them.
+  // Controllers that are stopping. They are never activated again, but `stop` and `standBy` wait for them.
   readonly #stopping = new Set<Stopping>();
   /** Stopped controllers whose reconciles ignored their signals. */
   readonly #unfinished = new Set<RunningController>();

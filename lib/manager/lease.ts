@@ -54,7 +54,7 @@ export function withLeaseRule(
 ): unknown {
   if (!isForbidden(error) || !isApiError(error) || isNamespaceTerminating(error)) return error;
   const rule = `{ apiGroups: [coordination.k8s.io], resources: [leases], verbs: [${verbs}] }`;
-  // A quota or an admission plugin forbids with the same status.
+  // A quota or an admission plugin answers with the same status, so the remedy is conditional.
   const remedy = `if RBAC denies it, add the rule ${rule} to a Role in namespace ${namespace}`;
   const message = `${what}: forbidden: ${error.body.message ?? ''}; ${remedy}`;
   return new OperatorError('LeaseForbidden', message, { cause: error });

@@ -139,9 +139,9 @@ function coveringSpecs(mutant: Mutant, from: Coverage) {
   const all = [...from.values()];
   const isIn = (blocks: RecordedSpec['blocks']): boolean =>
     block !== undefined && blocks[mutant.file]?.includes(block) === true;
-  // Code that runs while a module is loaded runs once in a process of several spec files. Its specs are those
-  // that import the module, and those that run any block of it or, as a table of constants has none, of the modules
-  // that import it.
+  // Code that runs while a module is loaded runs only once in a process of several spec files. Its specs are those that
+  // import the module, and those that run any block of the module or of a module that imports it: a table of constants
+  // has no blocks of its own.
   const isLoaded = block === undefined || all.some(({ loaded }) => isIn(loaded));
   const files = isLoaded ? [mutant.file, ...importersOf(mutant.file)] : [];
   const named = `/${mutant.file.replace(/\.ts$/, '.js')}'`;

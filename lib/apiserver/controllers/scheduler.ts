@@ -33,7 +33,7 @@ export class Scheduler {
   readonly #recordEvent: RecordEvent;
   readonly #queue: WorkQueue<ObjectKey>;
   /** Pods without a fitting node. A change of a node or of their claims retries them. */
-  readonly #homeless = new Map<string, { readonly pod: Pod; readonly sinceMs: number }>();
+  readonly #unscheduled = new Map<string, { readonly pod: Pod; readonly sinceMs: number }>();
   #turn = 0;
 
   constructor(host: ControllerHost) {
@@ -43,7 +43,7 @@ export class Scheduler {
     this.#recordEvent = host.events.from(source);
     this.#queue = host.queue('scheduler', (key) => this.#reconcile(key), keyString);
     host.watch(Pod, ({ type, object }) => {
-      if (type === 'DELETED') this.#homeless.delete(keyString(keyOf(object)));
+      if (type === 'DELETED') this.#unscheduled.delete(keyString(keyOf(object)));
       else if (isUnscheduled(object)) this.#queue.add(keyOf(object));
     });
     host.watch(Node, () => this.#retry(() => true));
@@ -51,7 +51,7 @@ export class Scheduler {
   }
 
   #retry(concerns: (pod: Pod) => boolean): void {
-    for (const { pod } of this.#homeless.values()) {
+    for (const { pod } of this.#unscheduled.values()) {
       if (concerns(pod)) this.#queue.add(keyOf(pod));
     }
   }
@@ -60,19 +60,19 @@ export class Scheduler {
     const pod = this.#host.get(Pod, key);
     const id = keyString(key);
     if (pod === undefined || !isUnscheduled(pod)) {
-      this.#homeless.delete(id);
+      this.#unscheduled.delete(id);
       return;
     }
     const placement = this.#place(pod);
     if ('node' in placement) {
-      this.#homeless.delete(id);
+      this.#unscheduled.delete(id);
       await this.#bind(pod, placement.node);
       return;
     }
     const { obstacle, fleeting } = placement;
     const nowMs = this.#host.clock.monotonicMs();
-    const sinceMs = this.#homeless.get(id)?.sinceMs ?? nowMs;
-    this.#homeless.set(id, { pod, sinceMs });
+    const sinceMs = this.#unscheduled.get(id)?.sinceMs ?? nowMs;
+    this.#unscheduled.set(id, { pod, sinceMs });
     const leftMs = sinceMs + claimPatienceMs - nowMs;
     if (fleeting && leftMs > 0) this.#queue.addSoon(key, leftMs);
     else await this.#refuse(pod, obstacle, 'Unschedulable');

@@ -270,7 +270,10 @@ function behaviorText(behavior: unknown): string {
   return JSON.stringify(listed(behavior, directions));
 }
 
-/** Reads {@link behaviorText}; Like Go, accepts names in any case. Returns undefined for a behavior without rules. */
+/**
+ * Reads the text of {@link behaviorText}. Like Go, accepts names in any case. Returns undefined for a behavior without
+ * rules.
+ */
 function newBehavior(value: unknown): unknown {
   const lowered = withOwnNames(value);
   if (lowered === null) return undefined;

@@ -156,7 +156,7 @@ function validateServicePath(path: string, errors: FieldErrors): void {
     return;
   }
   if (!path.startsWith('/')) errors.invalid('', path, "must start with a '/'");
-  // As the real server, drop the first character, whatever it is.
+  // Like the real server, drop the first character, whatever it is.
   const steps = path.slice(1).replace(/\/$/, '').split('/');
   for (const [index, step] of steps.entries()) {
     const at = `segment[${index}]`;

@@ -199,7 +199,7 @@ function checkCreated(core: ServerCore, request: WriteRequest, object: Unstructu
   ruling.rules.warnings?.(object).forEach(request.warn);
 }
 
-/** How a new object is stored. */
+/** Facts about a create that decide how the object is stored. */
 interface Stored {
   readonly request: WriteRequest;
   readonly storesEmpty: boolean;

@@ -49,7 +49,7 @@ export function objectLink(
 }
 
 /**
- * Refuses options of a link that neither all kinds nor one of the `others` have.
+ * Refuses options of a link that are neither options of all kinds nor in one of `others`.
  * @throws OperatorError `InvalidOption`
  */
 export function refuseUnknownLinkOptions(

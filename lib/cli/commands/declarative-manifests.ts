@@ -57,7 +57,7 @@ export function declarativeManifestsCommand(context: CommandContext): Command {
       }),
     )
     .action(async (paths: readonly string[], options: DeploymentOptions) => {
-      // Loaded here: `--help` does not need it.
+      // Imported on demand, since `--help` does not need it.
       const { writeDeployment } = await import('../declarative/write-deployment.js');
       await writeDeployment(paths, options, context);
     });

@@ -66,7 +66,7 @@ async function drawGraph(
   await writeResult(await textOf(drawn, format), out, context);
 }
 
-// Loaded here: `--help` does not need it.
+// Imported on demand, since `--help` does not need it.
 async function drawnFiles(files: readonly string[], context: CommandContext): Promise<Drawn> {
   const { readOperatorFiles } = await import('../declarative/operator-files.js');
   const { operatorGraph } = await import('../../declarative/index.js');

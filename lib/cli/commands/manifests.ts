@@ -27,7 +27,7 @@ export function manifestsCommand(context: CommandContext): Command {
       }),
     )
     .action(async (options: ManifestsOptions) => {
-      // Loaded here: `--help` does not need it.
+      // Imported on demand, since `--help` does not need it.
       const { writeManifests } = await import('../manifests/write-manifests.js');
       await writeManifests(options, context);
     });

@@ -42,7 +42,7 @@ export function initCommand(context: CommandContext): Command {
       }),
     )
     .action(async (options: Unasked<InitOptions, 'domain'>, command: Command) => {
-      // Loaded here: `--help` does not need it.
+      // Imported on demand, since `--help` does not need it.
       const { initProject } = await import('../scaffold/init-project.js');
       const { recordProject } = await import('../scaffold/project-record.js');
       const { askMissing, initQuestions } = await import('../prompts.js');
@@ -91,7 +91,7 @@ function createApiCommand(context: CommandContext): Command {
       }),
     )
     .action(async (options: Unasked<CreateApiOptions, ApiNames>, command: Command) => {
-      // Loaded here: `--help` does not need it.
+      // Imported on demand, since `--help` does not need it.
       const { createApi, namedProperties } = await import('../scaffold/create-api.js');
       const { recordProject } = await import('../scaffold/project-record.js');
       const { askMissing, apiQuestions } = await import('../prompts.js');
@@ -136,7 +136,7 @@ function createWebhookCommand(context: CommandContext): Command {
       }),
     )
     .action(async (options: Unasked<CreateWebhookOptions, WebhookNames>, command: Command) => {
-      // Loaded here: `--help` does not need it.
+      // Imported on demand, since `--help` does not need it.
       const { createWebhook } = await import('../scaffold/create-webhook.js');
       const { recordProject } = await import('../scaffold/project-record.js');
       const { chooseKind } = await import('../prompts.js');
@@ -163,7 +163,7 @@ export function deleteCommand(context: CommandContext): Command {
       }),
     )
     .action(async (options: DeleteApiOptions) => {
-      // Loaded here: `--help` does not need it.
+      // Imported on demand, since `--help` does not need it.
       const { deleteApi } = await import('../scaffold/merge-project.js');
       const { recordProject } = await import('../scaffold/project-record.js');
       await recordProject(await deleteApi(options, context), options, context);
@@ -184,7 +184,7 @@ export function upgradeProjectCommand(context: CommandContext): Command {
       }),
     )
     .action(async (options: ScaffoldOptions) => {
-      // Loaded here: `--help` does not need it.
+      // Imported on demand, since `--help` does not need it.
       const { upgradeProject } = await import('../scaffold/merge-project.js');
       const { recordProject } = await import('../scaffold/project-record.js');
       await recordProject(await upgradeProject(options, context), options, context);

@@ -45,7 +45,7 @@ export function runCommand(context: CommandContext): Command {
       }),
     )
     .action(async (options: RunOptions) => {
-      // Loaded here: `--help` does not need it.
+      // Imported on demand, since `--help` does not need it.
       const { runOperator } = await import('../run/run-operator.js');
       await runOperator(options, context);
     });
@@ -115,7 +115,7 @@ export function apiServerCommand(context: CommandContext): Command {
       }),
     )
     .action(async (options: ApiServerOptions) => {
-      // Loaded here: `--help` does not need it.
+      // Imported on demand, since `--help` does not need it.
       const { serveApi } = await import('../run/serve-api.js');
       await serveApi(options, context);
     });
@@ -145,7 +145,7 @@ export function envtestCommand(context: CommandContext): Command {
       }),
     )
     .action(async (folder: string, flags: readonly string[], options: EnvtestOptions) => {
-      // Loaded here: `--help` does not need it.
+      // Imported on demand, since `--help` does not need it.
       const { serveForEnvtest, writeEnvtestPrograms } = await import('../run/envtest.js');
       await (flags.length === 0
         ? writeEnvtestPrograms(folder, options, context)

@@ -31,7 +31,7 @@ export function typesCommand(context: CommandContext): Command {
       }),
     )
     .action(async (sources: readonly string[], options: TypesOptions) => {
-      // Loaded here: `--help` does not need it.
+      // Imported on demand, since `--help` does not need it.
       const { writeTypes } = await import('../types/write-types.js');
       await writeTypes(sources, options, context);
     });

@@ -131,7 +131,7 @@ function refuseFailures({ failures }: ReplayEnd, { name }: OperatorDefinition): 
 function failed({ ref, error }: ReplayFailure, { refused }: ReplayEnd): readonly Finding[] {
   const isImmutable = isOperatorError(error, 'ImmutableField');
   if (isImmutable || isApiError(error)) {
-    // Both messages name the object so.
+    // Both error messages name the object in one of these forms.
     const isOf = ({ ref: object }: Finding): boolean =>
       [' ', ': '].some((end) => error.message.includes(`${describeObject(object)}${end}`));
     if (refused.some(isOf)) return [];

@@ -71,9 +71,9 @@ export async function upgradeDefinitions(upgrade: DefinitionsUpgrade): Promise<D
     results.push(...read, { ...noEffects, ...migrated });
   }
   // The operator does not define foreign kinds, such as built-in ones.
-  const homeless = stored.filter((object) => isDefined(object, from) && !isDefined(object, to));
+  const unserved = stored.filter((object) => isDefined(object, from) && !isDefined(object, to));
   return {
-    findings: [...results.flatMap(({ findings }) => findings), ...homeless.map(withoutDefinition)],
+    findings: [...results.flatMap(({ findings }) => findings), ...unserved.map(withoutDefinition)],
     changes: results.flatMap(({ changes }) => changes),
     skipped: results.flatMap(({ skipped }) => skipped),
   };

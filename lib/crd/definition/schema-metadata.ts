@@ -5,7 +5,7 @@ import type { FieldErrors } from '../validation/field-errors.js';
 /** The fields whose types the API server knows. */
 export const metaFields: readonly string[] = ['apiVersion', 'kind', 'metadata'];
 
-/** The part of an object's own fields that a schema describes. */
+/** Place of a schema relative to apiVersion, kind and metadata, which the API server restricts. */
 export interface MetaPlace {
   /** Whether the schema is within apiVersion, kind or metadata. */
   readonly insideMeta: boolean;
@@ -32,7 +32,7 @@ export function placeOfValues(place: MetaPlace): MetaPlace {
   return { ...place, noDefaults: 'inside additionalProperties applying to object metadata' };
 }
 
-/** Checks what a schema must not have at its place. */
+/** Reports keywords that are not allowed at the place of a schema. */
 export function validatePlace(
   schema: Schema,
   { insideMeta, noDefaults }: MetaPlace,

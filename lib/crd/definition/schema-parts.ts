@@ -37,7 +37,7 @@ type Parts<T> = readonly (readonly [path: string, part: T])[];
 /** A schema as a caller gives it, not checked yet. */
 type Written = Readonly<Record<string, unknown>>;
 
-/** Returns the values in the place of members, items and the values of a map, each with its path. */
+/** Returns the values given as schemas of members, items and map values, each with its path. */
 export function writtenParts(schema: Written): Parts<unknown> {
   const { properties, items, additionalProperties } = schema;
   const members = isJsonObject(properties) ? Object.entries(properties) : [];

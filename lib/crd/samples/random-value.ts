@@ -22,7 +22,7 @@ class Maker {
 
   constructor(random: Random) {
     this.#random = random;
-    // Sparse and full objects both occur, which a fixed share would make rare.
+    // The share of optional fields is random, so that both sparse and full objects occur often.
     this.#density = random.next();
   }
 

@@ -29,8 +29,8 @@ function outOfRange(what: string, { schema, path, errors }: SchemaCheck): void {
 }
 
 /**
- * Checks limits and `multipleOf`. The server uses integer arithmetic for integers, so limits lose fractions. It
- * refuses every value by a limit that does not fit the type.
+ * Checks limits and `multipleOf`. The server uses integer arithmetic for integers, so it truncates limits. A limit that
+ * does not fit the type makes it refuse every value.
  */
 export function validateNumber(value: number, check: SchemaCheck): void {
   const { schema, path, errors } = check;

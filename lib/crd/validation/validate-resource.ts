@@ -50,7 +50,7 @@ function isOfList({ reason, message = '' }: StatusCause): boolean {
   return reason === 'FieldValueDuplicate' || message.endsWith(listType);
 }
 
-/** Returns whether the old object has such a problem already: an update may then add others. */
+/** Returns whether the old object already has a problem of a set or a list-map. An update may then add others. */
 function hasListProblem(old: ResourceCheck['old'], schema: Schema): boolean {
   if (old === undefined) return false;
   const before = new FieldErrors();

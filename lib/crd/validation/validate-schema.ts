@@ -149,7 +149,10 @@ function wrongType(value: unknown, { schema, path, errors }: SchemaCheck): void 
   } else say(typeName(value), type);
 }
 
-/** Returns whether the server names the format of a value of the wrong type, in place of the type. */
+/**
+ * Returns whether the server's message about a value of the wrong type names the wanted format instead of the wanted
+ * type.
+ */
 function isPlain(value: unknown): boolean {
   return value !== null && typeof value !== 'string' && !Array.isArray(value);
 }

@@ -145,7 +145,7 @@ export class GatherNode implements IncrementalNode {
     const item = { key, value, sortKey: sortKeyOf(value) };
     const member = { key, document, name: rankingName(document), weight: 0, item };
     try {
-      // Throws for a document that cannot hold the list: it must not represent the group later.
+      // Fails early for a document that cannot hold the list, since such a document must not represent the group later.
       this.#step.at.set(document, []);
       const groupKey = this.#step.key(document) ?? undefined;
       const isLeftOut = groupKey === undefined || value === undefined || value === null;

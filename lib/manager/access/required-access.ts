@@ -233,8 +233,8 @@ export function mergedAccess(access: readonly RequiredAccess[]): readonly Requir
 }
 
 /**
- * Returns true if an entry of `requires` replaces the write access to a kind. An entry that grants only
- * reads of some objects of the kind does not, nor does one that grants no request for them.
+ * Returns true if an entry of `requires` replaces the write access to a kind. Two entries do not replace it: one that
+ * grants only reads of some objects of the kind, and one that only grants rights on roles, such as `bind`.
  */
 function isMoreNarrow(
   { type, subresource, verbs, namespace, names }: RequiredAccess,

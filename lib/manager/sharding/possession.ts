@@ -141,7 +141,8 @@ export class Possession {
     const { uid, epoch } = this.#record ?? { uid: undefined, epoch: 0 };
     if (uid !== undefined && uid !== record.uid) this.#superseded.add(uid);
     this.#record = record;
-    // Epochs may have been missed: assume the first one after the last that was seen.
+    // Epochs may have been missed. Assume the earliest one that can have taken the slots: the one after the last that
+    // was seen.
     const taken = { record: record.uid, epoch: uid === record.uid ? epoch + 1 : 1 };
     for (const drain of this.#drains.values()) {
       if (drain.slots.some((slot) => !this.#isGranted(slot))) drain.takenBy ??= taken;

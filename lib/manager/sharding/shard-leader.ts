@@ -41,7 +41,7 @@ export interface ShardLeaderOptions {
 export class ShardLeader {
   readonly #options: ShardLeaderOptions;
   #view: ShardView = { members: [], record: undefined };
-  /** Whether a step was tried with this view: each allows one, since objects may change. */
+  /** Whether a step was tried with this view. Each view allows one step, since objects may have changed after it. */
   #isViewUsed = true;
   #dueSinceMs: number | undefined;
   #expelling = 0;
