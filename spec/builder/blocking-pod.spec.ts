@@ -152,7 +152,7 @@ describe('blockingPod', () => {
     );
   });
 
-  it('ignores pods of others', async () => {
+  it('ignores pods with another owner', async () => {
     const foreign = pod({ ...old, ordinal: 1, ready: false });
     const { ownerReferences = [] } = foreign.metadata;
     const owner = { ...ownerReferences[0]!, uid: 'other' };

@@ -66,7 +66,7 @@ async function start(streamingLists: boolean, types: CacheOptions['types'] = [])
 
 describe('a cache on the embedded cluster', () => {
   for (const streamingLists of [true, false]) {
-    it(`follows it ${streamingLists ? 'with' : 'without'} streaming lists`, async () => {
+    it(`follows the objects of the cluster ${streamingLists ? 'with' : 'without'} streaming lists`, async () => {
       const { cluster, clock, informer, names, other, stop } = await start(streamingLists);
       await clock.advance(0);
       expect(informer.synced).to.equal(true);

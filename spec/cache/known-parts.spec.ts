@@ -74,7 +74,7 @@ describe('known parts', () => {
     fc.assert(property);
   });
 
-  it('do not keep the chunks of a watch in memory of which their texts were parts', () => {
+  it('do not keep in memory the chunks of a watch that contained their texts', () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const heapMb = (): number => {

@@ -38,7 +38,7 @@ describe('ReconnectDelay', () => {
     expect(delays((delay) => delay.afterHealth())).to.deep.equal(Array(8).fill(800));
   });
 
-  it('begins again after two minutes without a failure, which follow the delay', async () => {
+  it('returns to the first delay after two minutes without a failure, counted from the end of the last delay', async () => {
     const clock = new VirtualClock();
     const delay = new ReconnectDelay(clock, { ...systemRandom, next: () => 0 });
     const after = async (ms: number): Promise<number> => {

@@ -403,7 +403,7 @@ describe('operator-builder declarative manifests', () => {
     for (const text of [binding, role]) expect(text).not.to.include('bank');
   });
 
-  it('asks for a name for several operators', async () => {
+  it('requires a name for several operators', async () => {
     await mkdir(file('many'));
     await writeFile(file('many/one.yaml'), operatorOf());
     await writeFile(file('many/two.yaml'), operatorOf());

@@ -14,7 +14,7 @@ const inPlace = (object: ConfigMap): ConfigMap => {
 
 for (const createOr of [createOrUpdate, createOrPatch]) {
   describe(createOr.name, () => {
-    it('gives mutate a copy of the live object that it may change', async () => {
+    it('passes mutate a copy of the live object, which mutate may change', async () => {
       const { client } = embeddedClient();
       await client.create(configMapNamed('web', { other: '1' }));
       const frozen = Object.freeze(configMapNamed('web'));

@@ -45,7 +45,7 @@ describe('a watch with known parts', () => {
     expect(changed?.['metadata']).to.deep.equal(metadata);
   });
 
-  it('asks for the outer spec and status, with the UID of the object', async () => {
+  it('requests the outer spec and status, with the UID of the object', async () => {
     const spec = { template: { spec: { list: [{ status: 'x' }] } }, text: ',"status":{' };
     const managedFields = [{ manager: 'm', fieldsV1: { 'f:spec': { 'f:spec': {} } } }];
     const object = { ...head, metadata: { ...metadata, managedFields }, spec, status: { a: [] } };

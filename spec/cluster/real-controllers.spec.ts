@@ -147,7 +147,7 @@ describe('the real controllers on the embedded server', () => {
     });
   });
 
-  it('are refused nothing, and conflict only as they do on a real server', () => {
+  it('have no refused requests, and only conflicts that also occur on a real server', () => {
     const refused = cluster.requests.entries.filter(({ code }) => code >= 400);
     const unexpected = refused.filter(({ code }) => ![404, 409].includes(code));
     expect(unexpected).to.deep.equal([]);

@@ -119,7 +119,7 @@ describe('a controller on several clusters', () => {
     await setup.stop(running);
   });
 
-  it('forgets the triggers of a cluster that is removed before it is synced', async () => {
+  it('discards the triggers of a cluster that is removed before it is synced', async () => {
     const setup = new Clusters();
     const counts: number[] = [];
     const controller = setup.controller(async ({ triggers }) => {

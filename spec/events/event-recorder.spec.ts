@@ -232,7 +232,7 @@ describe('EventRecorder', () => {
     expect(lines).to.deep.equal(['event dropped: refused: Tenant shop/acme']);
   });
 
-  it('refuses an option that it does not know', () => {
+  it('refuses an unknown option', () => {
     const options: object = { maxQueue: 5 };
     expect(() => setUp(options))
       .to.throw('maxQueue')

@@ -31,7 +31,7 @@ describe('OperatorEvents', () => {
     events.emit('rollout', written);
   });
 
-  it('refuses an option that it does not know', () => {
+  it('refuses an unknown option', () => {
     const options: object = { log: console };
     expect(() => new OperatorEvents(options))
       .to.throw('log')

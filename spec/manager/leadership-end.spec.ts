@@ -238,7 +238,7 @@ describe('LeaderElector', () => {
     expect(lines.slice(2).map(({ message }) => message)).to.deep.equal([`${lease} became leader`]);
   });
 
-  it('knows no leader and may not write before it runs', () => {
+  it('has no leader and refuses writes before it runs', () => {
     const elector = new LeaderElector({ ...leaseKey, client: election.admin });
     expect([elector.leader, elector.isLeader, elector.problem]).to.deep.equal([
       '',

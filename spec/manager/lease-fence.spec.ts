@@ -28,7 +28,7 @@ describe('The fence of a term', () => {
     expect([fence.renew(started), fence.remainingMs]).to.deep.equal([true, 1_000]);
   });
 
-  it('aborts running writes when the Lease is lost, and says so in later ones', async () => {
+  it('aborts running writes when the Lease is lost, and refuses later ones with that reason', async () => {
     expect(fence.lost.aborted).to.equal(false);
     const cause = new OperatorError('LeadershipLost', 'another holder took it');
     fence.close(cause);

@@ -24,7 +24,7 @@ describe('JSON pointers', () => {
     expect(parseJsonPointer('foo')).to.equal(undefined);
   });
 
-  it('survive a round trip through text', () => {
+  it('are unchanged by formatting and parsing', () => {
     const property = fc.property(fc.array(fc.string()), (tokens) => {
       const pointer = formatJsonPointer(tokens);
       expect(parseJsonPointer(pointer)).to.deep.equal(tokens);

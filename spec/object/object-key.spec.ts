@@ -31,7 +31,7 @@ describe('object keys', () => {
       .with.property('code', 'InvalidObject');
   });
 
-  it('survive a round trip through text', () => {
+  it('are unchanged by formatting and parsing', () => {
     for (const text of ['shop/web', 'web']) expect(keyString(parseKey(text))).to.equal(text);
   });
 

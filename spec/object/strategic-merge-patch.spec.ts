@@ -76,7 +76,7 @@ describe('applyStrategicMergePatch', () => {
     expect(result['a']).to.equal(original.a);
   });
 
-  it('keeps live entries in place between those that the order names', () => {
+  it('keeps the place of live entries between those that the order names', () => {
     const original = { entries: ['a', 'b', 'c', 'd'].map((name) => ({ name })) };
     const order = [{ name: 'd' }, { name: 'b' }];
     const { entries } = merged(original, { '$setElementOrder/entries': order });

@@ -110,7 +110,7 @@ describe('An operator with a Job', () => {
     ['fail', 'failed'],
     ['succeed', 'succeeded'],
   ] as const) {
-    it(`still knows that a Job has ${state} after Kubernetes has deleted it, even in a new process`, async () => {
+    it(`still reports that a Job has ${state} after Kubernetes has deleted it, even in a new process`, async () => {
       const { running, client, becomes } = await start();
       cluster().pods.add({ behavior });
       // The writes of the status fail, so only the annotation of the owner knows the end of the Job.

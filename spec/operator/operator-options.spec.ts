@@ -268,7 +268,7 @@ describe('Operator', () => {
     await running;
   });
 
-  it('warns about writes that a handler did not await, and says so when it refuses later ones', async () => {
+  it('warns about writes that a handler did not await, and names the reason when it refuses later ones', async () => {
     const client = cluster.client();
     const metadata = { name: 'unawaited', namespace: 'default' };
     const lines: LogLine[] = [];

@@ -65,7 +65,7 @@ describe('The status that a handler sets', () => {
     });
   });
 
-  it('knows whether it shows the object as not ready, and for what the handler waits', () => {
+  it('records whether it shows the object as not ready, and what the handler waits for', () => {
     const draft = new Draft(shop());
     expect([draft.isUnready, draft.waitsFor(undefined)]).to.deep.equal([false, undefined]);
     draft.setCondition(condition('BackedUp', 'False'));

@@ -173,7 +173,7 @@ describe('Answers to requests for plans', () => {
     }
   });
 
-  it('applies the resource as the parameters say', async () => {
+  it('applies the resource with the options in the parameters', async () => {
     const given = JSON.parse(shop({ image: 'shop:2' }, key)) as UnstructuredObject;
     await client.apply(given, { fieldManager: 'gitops' });
     const text = shop({ image: 'shop:3' });

@@ -69,15 +69,15 @@ describe('Warnings of plans', () => {
     return warnings;
   }
 
-  it('do not ask to own a kind for an operator that was renamed', async () => {
+  it('do not suggest to own a kind for an operator that was renamed', async () => {
     expect(await warningsOf('bookcases', { text: 'two' })).to.deep.equal([]);
   });
 
-  it('do not ask to own a kind for objects in a namespace that the plan creates', async () => {
+  it('do not suggest to own a kind for objects in a namespace that the plan creates', async () => {
     expect(await warningsOf('shelves', { text: 'two', room: 'attic' })).to.deep.equal([]);
   });
 
-  it('do not ask to own a kind for an object whose managers a user has cleared', async () => {
+  it('do not suggest to own a kind for an object whose managers a user has cleared', async () => {
     const body = { metadata: { managedFields: [{}] } };
     await client.patch(ConfigMap, book, { type: 'merge', body });
     expect(await warningsOf('shelves', { text: 'two' })).to.deep.equal([]);

@@ -74,7 +74,7 @@ describe('nextTurn', () => {
 });
 
 describe('turnIfDue', () => {
-  it('asks for a turn only after 10 ms without one', async () => {
+  it('requests a turn only after 10 ms without one', async () => {
     await nextTurn();
     const now = performance.now.bind(performance);
     let passedMs = 0;
@@ -98,7 +98,7 @@ describe('turnIfDue', () => {
 });
 
 describe('endsWithin', () => {
-  it('tells whether the work ended in time, and leaves no timer', async () => {
+  it('returns whether the work ended in time, and leaves no timer', async () => {
     const clock = new VirtualClock();
     expect(await endsWithin(Promise.resolve(), 5, clock)).to.equal(true);
     expect(clock.pendingTimers).to.equal(0);

@@ -68,7 +68,7 @@ describe('registeredMetrics', () => {
     expect((await collected()).get('c{"kind":"Secret"}')).to.equal(0);
   });
 
-  it('knows the series of a gauge by its labels in any order, from 0 on', async () => {
+  it('identifies the series of a gauge by its labels in any order, and starts each at 0', async () => {
     api.setGlobalMeterProvider(provider);
     const gauge = (await registeredMetrics()).gauge({ ...name('e'), labelNames: ['a', 'b', 'c'] });
     gauge.add(1, { a: '1', b: '2', c: '3' });

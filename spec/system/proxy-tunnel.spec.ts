@@ -93,7 +93,7 @@ describe('a transport through a proxy', () => {
   };
   for (const scheme of ['socks5', 'socks5h']) {
     for (const [kind, reply] of Object.entries(socksReplies)) {
-      it(`connects by ${scheme}, by host name, when the proxy tells ${kind}`, async () => {
+      it(`connects by ${scheme}, by host name, when the proxy returns ${kind}`, async () => {
         const host = Buffer.from('api.test').toString('hex');
         const {
           port,
@@ -114,7 +114,7 @@ describe('a transport through a proxy', () => {
     }
   }
 
-  it('asks for the port of the server, also when it has two bytes', async () => {
+  it('requests the port of the server, also when it has two bytes', async () => {
     const {
       port,
       heard,
@@ -130,7 +130,7 @@ describe('a transport through a proxy', () => {
     socks.close();
   });
 
-  it('asks for port 443 by default when the server speaks TLS', async () => {
+  it('requests port 443 by default when the server uses TLS', async () => {
     const proxy = await startConnectProxy(407);
     const outcome = outcomeOf(
       new UndiciTransport({ server: 'https://api.test', proxy: proxy.url }),
@@ -143,7 +143,7 @@ describe('a transport through a proxy', () => {
     await proxy.close();
   });
 
-  it('speaks TLS with the server through the tunnel', async () => {
+  it('uses TLS with the server through the tunnel', async () => {
     const pem = (name: string): string =>
       readFileSync(new URL(`certificates/${name}`, import.meta.url), 'utf8');
     const tls = { cert: pem('server.pem'), key: pem('server.key') };

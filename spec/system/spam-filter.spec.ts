@@ -16,7 +16,7 @@ describe('SpamFilter', () => {
     expect(allowed).to.deep.equal([true, true, false, true, false, true]);
   });
 
-  it('forgets an object once it may have a whole burst again', () => {
+  it('discards the record of an object once a whole burst is allowed again', () => {
     const filter = new SpamFilter({ burst: 2, refillMs: 100, capacity: 10 });
     const sizes = [
       ...[['a', 0] as const, ['a', 0] as const, ['b', 50] as const],

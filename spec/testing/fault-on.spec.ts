@@ -70,7 +70,7 @@ describe('faultOn', () => {
     });
   });
 
-  it("spares the manager's own bookkeeping, unless a rule names it", async () => {
+  it("does not match the manager's own requests, unless a rule names their kind", async () => {
     const client = cluster().client();
     const spec = { resourceAttributes: { resource: 'configmaps', verb: 'list' } };
     const apiVersion = 'authorization.k8s.io/v1';
@@ -84,7 +84,7 @@ describe('faultOn', () => {
     }
   });
 
-  it('spares look-ups of CustomResourceDefinitions, but not their writes', async () => {
+  it('does not match look-ups of CustomResourceDefinitions, but matches their writes', async () => {
     const type = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' };
     const client = faulty(cluster().client(), { rules: [faultOn({}, faults.reset())] });
     await client.list(type);
@@ -99,7 +99,7 @@ describe('faults of an embedded server', () => {
   const effect = { type: 'reset', when: 'before' } as const;
   const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
 
-  it("spare the manager's own bookkeeping, unless a rule names it", async () => {
+  it("do not match the manager's own requests, unless a rule names their kind", async () => {
     const client = cluster().client({ retries: { maxResets: 0 } });
     const anything = cluster().faults.add({ effect });
     await client.list(lease);

@@ -109,7 +109,7 @@ describe('faultSweep', () => {
     expect(error.message).to.include('invariant: create, at the failure: expected');
   });
 
-  it("spares the manager's own bookkeeping", async () => {
+  it("lets the manager's own requests succeed", async () => {
     const operator = async (stage: OperatorStage): Promise<void> => {
       const spec = { resourceAttributes: { resource: 'configmaps', verb: 'list' } };
       const typeMeta = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' };

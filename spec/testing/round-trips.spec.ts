@@ -419,7 +419,7 @@ describe('assertRoundTrips', () => {
     expect(one).not.to.equal(other);
   });
 
-  it('reports a loss that users of the other version see, though the hub gets its field again', async () => {
+  it('reports a loss that is visible in the other version, although the hub gets its field back', async () => {
     const fromHub: Conversion['fromHub'] = (hub) => {
       return { ...hub, spec: withoutMembers(faithful.fromHub(hub).spec, 'limits') };
     };

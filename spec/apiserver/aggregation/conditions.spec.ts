@@ -106,7 +106,7 @@ describe('the condition of an APIService', () => {
 describe('the APIService of a custom group', () => {
   const name = `${apiServices}/v1.example.com`;
 
-  it('gets its own priorities back, and goes with its definition', async () => {
+  it('keeps its priorities despite changes and deletes by clients, and is deleted with its definition', async () => {
     const api = new Api();
     await installed(api);
     const { body: before } = await api.get(name);

@@ -206,7 +206,7 @@ describe('EmbeddedCluster', () => {
     expect(isInvalid(failure)).to.equal(true);
   });
 
-  it('does not start with two custom resource definitions that want the same names', async () => {
+  it('does not start with two custom resource definitions with the same names', async () => {
     const { metadata, ...rest } = shopDefinition();
     const names = { ...rest.spec.names, plural: 'others' };
     const other = { ...rest, metadata: { ...metadata, name: 'others.example.com' } };

@@ -345,7 +345,7 @@ describe('the report of a HorizontalPodAutoscaler', () => {
     it(title, async () => expect(await report(replicas, spec)).to.deep.equal(expected));
   }
 
-  it('says that no metric of the other pods has come', async () => {
+  it('reports that its pods have no metrics', async () => {
     const cluster = await scaled(1, '50m', {});
     cluster.cluster.metrics.clear();
     cluster.cluster.metrics.add({ metric: 'memory', total: '50Mi' });

@@ -30,7 +30,7 @@ describe('the names that stand for versions and UIDs in the answers of a scenari
     expect(names.time(new Date().toISOString())).to.equal('TIME');
   });
 
-  it('tell whether the version of a list is the newest, an earlier, the requested or another one', () => {
+  it('show whether the version of a list is the newest, an earlier, the requested or another one', () => {
     const names = new ScenarioNames();
     names.version('7');
     const list = (resourceVersion: string, query = '') =>

@@ -158,7 +158,7 @@ describe('objectFromProtobuf', () => {
     }
   });
 
-  it('skips fields that it does not know, of every encoding', () => {
+  it('skips unknown fields of every encoding', () => {
     const unknown = [0x48, 0x96, 0x01, 0x51, '12345678', 0x5a, 2, 'xy'];
     const immutable = [0x20, 1];
     const read = objectFromProtobuf(envelope(...unknown, ...immutable, ...unknown));

@@ -249,7 +249,7 @@ describe('lists', () => {
     });
   }
 
-  it('with selectors do not tell how many objects remain', async () => {
+  it('with selectors do not contain the number of remaining objects', async () => {
     const api = new Api();
     await filled(api, 'a', 'b', 'c');
     const { metadata } = (await api.get(`${configMaps}?limit=1&labelSelector=name`)).body;

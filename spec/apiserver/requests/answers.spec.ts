@@ -44,7 +44,7 @@ describe('the warnings of an answer', () => {
     expect(cut).to.equal(`${prefix}${'x'.repeat(256 - 'unknown field "'.length)}`);
   });
 
-  it('are cut to 256 characters, and are 16 of these, if all are longer', async () => {
+  it('are cut to 256 characters each, and limited to 16, if all are longer', async () => {
     const names = Array.from({ length: 18 }, (_, n) => `é${n + 10}`.padEnd(300, 'é'));
     const texts = await warned(names);
     expect(texts.map((text) => text.length)).to.deep.equal(Array<number>(16).fill(257));
@@ -251,7 +251,7 @@ describe('bodies of requests', () => {
 });
 
 describe('an error as YAML', () => {
-  it('is an error about its text, if YAML does not allow it', async () => {
+  it('is replaced by another error if its message has a character that YAML does not allow', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a'));
     const put = async (name: string): Promise<unknown> => {

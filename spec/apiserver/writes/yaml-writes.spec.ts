@@ -76,7 +76,7 @@ describe('writes with bodies of YAML', () => {
     expect(await answerTo('\\ud83d\\ude00')).to.equal(`${refused}${half}`);
   });
 
-  it('merge maps of YAML in the order of the keys, and tell whole numbers from others in keys', async () => {
+  it('merge maps of YAML in the order of the keys, and distinguish whole numbers from others in keys', async () => {
     const api = new Api();
     const dataOf = async (...lines: readonly string[]): Promise<unknown> => {
       const head = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:';

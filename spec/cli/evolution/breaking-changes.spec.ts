@@ -60,7 +60,7 @@ describe('breakingChanges', () => {
     }
   });
 
-  it('reports nothing between a definition and what a server makes of it', async () => {
+  it('reports nothing between a definition and the form in which a server returns it', async () => {
     const unused: Schema = {
       ...{ type: 'string', format: '', pattern: '', minLength: 0, nullable: false },
       ...{ enum: [], anyOf: [], allOf: [], oneOf: [], 'x-kubernetes-validations': [] },
@@ -109,7 +109,7 @@ describe('breakingChanges', () => {
     [text, { ...text, oneOf: [{ maxLength: 3 }] }, 'oneOf is new or changed: '],
     [text, { ...text, not: { maxLength: 3 } }, 'not is new or changed: '],
   ] as const) {
-    it(`tells that ${says.replace(/: $/, '')}`, () => {
+    it(`reports that ${says.replace(/: $/, '')}`, () => {
       const [found] = breakingChanges([crdWith(before)], [crdWith(after)]);
       expect(found?.message.slice(0, says.length)).to.equal(says);
     });

@@ -97,7 +97,7 @@ describe('operator-builder breaking', () => {
     expect(stderr).to.match(/^error: none:crds can't be read from git: /);
   });
 
-  it('knows the conversions that a project deploys with its definitions', async () => {
+  it('includes the conversions that a project deploys with its definitions', async () => {
     const cwd = file('project');
     const [bases, patches] = ['project/config/crd/bases', 'project/config/default'];
     await mkdir(file(bases), { recursive: true });

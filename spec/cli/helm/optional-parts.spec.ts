@@ -31,7 +31,7 @@ async function templateOf(object: object): Promise<readonly string[]> {
 }
 
 describe('The optional parts of a chart', () => {
-  it('are peers of a NetworkPolicy, by the part whose port a rule names', async () => {
+  it('include the peers of a NetworkPolicy, assigned to a part by the port in the rule', async () => {
     const from = [{ namespaceSelector: { matchLabels: { metrics: 'enabled' } } }];
     const policy = {
       ...{ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: inShops('shops') },
@@ -69,7 +69,7 @@ describe('The optional parts of a chart', () => {
     ]);
   });
 
-  it('are a PodDisruptionBudget, whose maximum is a value unless it has a minimum', async () => {
+  it('include a PodDisruptionBudget, whose maxUnavailable is a value of the chart unless it has minAvailable', async () => {
     const budget = (spec: object): object => ({
       ...{ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: inShops('shops'), spec },
     });

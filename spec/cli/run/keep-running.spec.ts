@@ -134,7 +134,7 @@ describe('keepRunning', () => {
     await kept;
   });
 
-  it('tells that no operator runs if the change after a failure cannot be set up', async () => {
+  it('reports that no operator runs if the change after a failure cannot be set up', async () => {
     const failing = operator('second', () => Promise.reject(new Error('no till')));
     keep(operator('first'), failing, operator('wrong'));
     await until('first begins');

@@ -72,7 +72,7 @@ describe('operator-builder run --embedded', () => {
     await gone(file('kubeconfig'));
   });
 
-  it('prints the Events before it says that the operator has settled', async () => {
+  it('prints the Events before it reports that the operator has settled', async () => {
     const project = file('telling');
     await copyShopProject(project);
     await writeFile(file('telling/src/operator.ts'), operatorWithEvents);

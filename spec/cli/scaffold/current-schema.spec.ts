@@ -128,7 +128,7 @@ export type ShopV2 = VersionObject<typeof shopV2>;
 });
 
 describe('The file of a kind', () => {
-  it('tells whether it has a conversion, and which version is stored', () => {
+  it('shows whether it has a conversion, and which version is stored', () => {
     const without = own.replace("  conversion: 'none',\n", '');
     expect([own, without, '', 'conversion: {}'].map(hasConversion)).to.deep.equal([
       ...[true, false, false, false],

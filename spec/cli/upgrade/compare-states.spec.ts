@@ -53,7 +53,7 @@ const pods = ['a', 'b'].map((name) => ({ kind: 'Pod', name, owner: 'ReplicaSet w
 const running = [web, replicas, ...pods];
 
 describe('The comparison of two states of a cluster', () => {
-  it('finds a lost workload with its pods, and does not list these', () => {
+  it('finds a lost workload, and does not list its pods as well', () => {
     expect(compared(running)).to.deep.equal({
       findings: [
         {
@@ -127,7 +127,7 @@ describe('The comparison of two states of a cluster', () => {
     ]);
   });
 
-  it('finds recreated objects, with what that costs', () => {
+  it('finds recreated objects, with the consequences', () => {
     const kinds = [
       { apiVersion: 'batch/v1', kind: 'Job', name: 'a' },
       { kind: 'PersistentVolumeClaim', name: 'a', spec: { size: 1 } },
@@ -206,7 +206,7 @@ describe('The comparison of two states of a cluster', () => {
     });
   });
 
-  it('leaves out what the cluster makes', () => {
+  it('leaves out objects that the cluster itself creates', () => {
     const derived = [
       ...['ControllerRevision', 'Endpoints', 'EndpointSlice', 'Event', 'Lease'].map((kind) => {
         return { kind, name: 'a' };

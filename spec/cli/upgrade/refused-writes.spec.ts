@@ -113,7 +113,7 @@ describe('A write that the server refuses in upgrade-check', () => {
     });
   }
 
-  it('is reported once, with what the server says, if it is invalid', async () => {
+  it("is reported once, with the server's message, if the object is invalid", async () => {
     const wrong = object('v1', 'ConfigMap', { data: { 'no key': '' } });
     const { findings } = await check(nothing, applying(wrong));
     expect(findings.map(({ type, ref }) => [type, ref.kind])).to.deep.equal([

@@ -37,7 +37,7 @@ describe('the processes of a control plane', () => {
     expect(existsSync(dirname(kubeConfigPath))).to.be.false;
   });
 
-  it('survive a crash of the API server, with data and users intact', async () => {
+  it('continue after a crash of the API server, with the same data and users', async () => {
     const { api, auditLog, processes, user, stop } = await startOne();
     try {
       const { token } = await user('frank');

@@ -101,14 +101,14 @@ describe('List items that another version of a resource cannot represent, conver
     expect(changed({ ports: [http, dns] }, () => ({}))).to.deep.equal({});
   });
 
-  it('give nothing to a new item', () => {
+  it('do not pass their fields to a new item', () => {
     const spec = { ports: [http] };
     expect(changed(spec, () => ({ ports: [{ port: 8080, name: 'http' }] }))).to.deep.equal({
       ports: [{ port: 8080, protocol: 'TCP', name: 'http' }],
     });
   });
 
-  it('that a version cannot express stay beside its changes', () => {
+  it('stay if a client changes the rest of their list', () => {
     const spec = { ports: [dns, http], tags: ['xa', 'b'] };
     const next = { ports: [oldHttps], tags: ['b', 'c'] };
     expect(changed(spec, () => next)).to.deep.equal({

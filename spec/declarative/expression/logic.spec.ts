@@ -6,7 +6,7 @@ const trap = { '@eq': '$.zero' };
 const document = { zero: 0, a: 1, no: false, yes: true };
 
 describe('Conditions and choices', () => {
-  it('fail if the operand that these tests use as a trap is evaluated', () => {
+  it('fail if the operand that these tests expect to be skipped is evaluated', () => {
     expect(dataErrorOf(trap, document).operation).to.equal('@eq');
   });
 

@@ -366,7 +366,7 @@ describe('failures of declarative controllers', () => {
       await scene.eventually(() => expect(scene.ready(controller)).to.equal('True Ready'));
     });
 
-    it('says that drift is not reverted while its target cannot be watched', async () => {
+    it('reports that drift is not reverted while its target cannot be watched', async () => {
       scene = await ControllerScene.start();
       const seen: string[] = [];
       const controller: DeclarativeController = scene.controller(wanted, {
@@ -413,7 +413,7 @@ describe('failures of declarative controllers', () => {
       expect(controller.status().conditions[0]?.message).to.contain('(and 11 more)');
     });
 
-    it('notifies its listener of changes, and survives one that throws', async () => {
+    it('notifies its listener of changes, and continues if the listener throws', async () => {
       scene = await ControllerScene.start();
       const seen: string[] = [];
       const controller: DeclarativeController = scene.controller(sums, {

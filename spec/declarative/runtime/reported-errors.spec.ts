@@ -212,7 +212,7 @@ describe('The error of a controller that feeds itself', () => {
     );
   });
 
-  it('says "unknown writer" if the object and its cause cannot be read', async () => {
+  it('contains "unknown writer" if the object and its cause cannot be read', async () => {
     const trigger = { type: 'source', source: 'pipeline' } as const;
     const error = await hotLoopError(
       { ...slowed, trigger, live: undefined },

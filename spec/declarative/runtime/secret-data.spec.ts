@@ -59,7 +59,7 @@ describe('The data of Secrets', () => {
     }
   });
 
-  it('survives a round trip for any bytes', () => {
+  it('is unchanged by decoding and encoding, for any bytes', () => {
     const bytes = fc.uint8Array({ maxLength: 12 });
     // Multi-byte characters are rare among random bytes.
     const texts = fc.string({ unit: 'binary' }).map((text) => Buffer.from(text));

@@ -196,7 +196,7 @@ describe('A view that is stored without a copy', () => {
     );
   });
 
-  it('knows its size, including an estimate of the metadata that the server adds', () => {
+  it('has a size that includes an estimate of the metadata that the server adds', () => {
     const bytes = (document: Document): number => viewOf(view, document)?.bytes ?? 0;
     const one = bytes({ text: 'x' });
     expect(one).to.be.within(500, 700);

@@ -27,7 +27,7 @@ export function secretsSuite(open: OpenTargetScene): void {
     expect((await scene.get(Secret))['data']).to.deep.equal({ b: base64('2') });
   });
 
-  it('survives decoding and encoding, including bytes that are not text', async () => {
+  it('is unchanged by decoding and encoding, including bytes that are not text', async () => {
     const scene = await open();
     const bytes = base64(Buffer.from([0, 255, 0x80, 0xe2, 0x82, 0xef, 0xbb, 0xbf, 10]));
     await scene.create(Secret, { data: { bytes, text: base64('text') } });

@@ -136,7 +136,7 @@ describe('TargetWrites', () => {
     ...{ controller, version, lineage: lineage(controller), atMs: 7 },
   });
 
-  it('knows which write led to a version of an object', () => {
+  it('returns the writes that led to a version of an object', () => {
     const writes = new TargetWrites();
     expect([writes.lineageOf('a', '1'), writes.lastOf('a')]).to.deep.equal([undefined, undefined]);
     writes.begin('a', 'one', lineage('one'));

@@ -52,7 +52,7 @@ export function deployingSuite(open: OpenStage): void {
     expect(await stage.pass('1.0.0')).to.include({ phase: 'Deployed' });
   });
 
-  it('writes finalizer, objects and status once each, in an order that survives a crash', async () => {
+  it('writes finalizer, objects and status once each, in an order that allows a crash after each of them', async () => {
     const stage = await open();
     await stage.operator.requests();
     await stage.pass('1.0.0');

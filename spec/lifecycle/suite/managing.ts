@@ -80,7 +80,7 @@ export function managingSuite(open: OpenStage): void {
     expect(writes).to.deep.equal(Array.from({ length: 3 }, () => 'patch localconfigs'));
   });
 
-  it('writes through the cached client, so that its next read sees the write', async () => {
+  it('writes through the cached client, so that its next read returns the written state', async () => {
     const stage = await open({ type: LocalConfig });
     const { client } = stage.operator;
     const past: string[] = [];

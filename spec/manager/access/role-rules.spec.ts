@@ -98,7 +98,7 @@ describe('The rules of a role', () => {
     }
   });
 
-  it('survive formatting and parsing', () => {
+  it('are unchanged by formatting and parsing', () => {
     const law = fc.property(fc.array(anyRule, { maxLength: 4 }), (rules) => {
       const normal = normalRules(rules);
       const read: unknown = parse(ruleLines(normal).join('\n')) ?? [];

@@ -160,7 +160,7 @@ describe('ReviewedAccess', () => {
     expect([times('good0'), times('good1')]).to.deep.equal([1, 2]);
   });
 
-  it('notices a revoked permission after a minute, and a restored one after 10 s', async () => {
+  it('refuses a revoked permission after a minute, and accepts a restored one after 10 s', async () => {
     const { clock, state, ask, times } = setUp();
     expect(await ask('good')).to.equal(undefined);
     state.isRevoked = true;

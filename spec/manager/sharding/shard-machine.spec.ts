@@ -59,7 +59,7 @@ describe('ShardMachine in a simulation', function () {
   for (const type of ['expel', 'record'] as const) {
     for (const isStored of [false, true]) {
       const when = isStored ? 'before it receives the response' : 'before the server receives it';
-      it(`takes over from a leader that dies over its next ${type}, ${when}`, () => {
+      it(`takes over from a leader that crashes during its next ${type}, ${when}`, () => {
         for (const seed of seeds.slice(0, Math.ceil(schedules / 3))) {
           const group = startedGroup(seed, 4);
           const leader = group.leader();

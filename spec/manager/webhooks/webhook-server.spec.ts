@@ -318,7 +318,7 @@ describe('WebhookServer', () => {
     expect((await server.post(path, review({}))).status).to.equal(200);
   });
 
-  it('survives a client without TLS, and logs it for debugging only', async () => {
+  it('continues after a client without TLS, and logs it at level debug', async () => {
     const lines: LogLine[] = [];
     const logged = await serving([validating], own, { log: rememberingLogger(lines) });
     const socket = netConnect({ host: '127.0.0.1', port: logged.server.port ?? 0 });

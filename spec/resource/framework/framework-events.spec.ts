@@ -181,7 +181,7 @@ describe('a framework that gets events from the informers of another library', (
     expect([error, isLeft]).to.deep.equal(['Error: it has no name', true]);
   });
 
-  it('asks a stream for no further item once it is aborted while it processes one', async () => {
+  it('requests no further item of a stream after an abort during an item', async () => {
     const ending = new AbortController();
     let [asked, isLeft] = [0, false];
     const next = (): Promise<IteratorResult<Gadget>> => {

@@ -123,7 +123,7 @@ describe('a pod whose ConfigMap or Secret is missing', () => {
     expect(await state()).to.equal('Running');
   });
 
-  it('keeps running if the object goes later', async () => {
+  it('keeps running if the object is deleted later', async () => {
     const { client, state } = await start(withVolume({ secret: { secretName: 'db' } }));
     await client.create<Secret>(secret({}));
     expect(await state()).to.equal('Running');

@@ -49,7 +49,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
   const read = (version: string, name: string): Promise<UnstructuredObject> =>
     target.admin.get<UnstructuredObject>(kindOf(version), { namespace, name });
 
-  it('survive an update through a version without them', async () => {
+  it('are kept by an update through a version without them', async () => {
     await create('v1', 'update', { title: 'a', mode: 'turbo', color: 'red' });
     const old = await read('v1alpha1', 'update');
     expect(old['spec']).to.deep.equal({ name: 'a', fast: true });
@@ -59,7 +59,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
     expect(metadata.annotations).to.equal(undefined);
   });
 
-  it('survive patches and applies through a version without them', async () => {
+  it('are kept by patches and applies through a version without them', async () => {
     const key = { namespace, name: 'patch' };
     await create('v1', key.name, { title: 'a', mode: 'turbo', color: 'red' });
     const merge = { spec: { name: 'b' } };
@@ -202,7 +202,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
     expect(await read('v1', 'forged')).to.deep.include({ spec: own, status: { phase: 'Ready' } });
   });
 
-  it('survive in the stored object if the stored version lacks them', async () => {
+  it('are kept in the stored object if the stored version lacks them', async () => {
     await create('v1alpha1', 'stored', { name: 'a', fast: true, legacy: { x: 1 } });
     const stored = await read('v1', 'stored');
     expect(stored['spec']).to.deep.equal({ title: 'a', mode: 'fast' });

@@ -23,7 +23,7 @@ export function othersSuite(open: OpenScene): void {
     expect(scene.events[0]?.note).to.include('data.k').and.to.include('drift');
   });
 
-  it('replicas that an autoscaler has set are reverted, and the Event says how to keep them', async () => {
+  it('replicas that an autoscaler has set are reverted, and the Event names the way to keep them', async () => {
     const scene = await open();
     const labels = { app: 'web' };
     const spec = {
