@@ -140,7 +140,7 @@ export function adoptionOfDefaults(
   const removals = blocking.map((path) => ({
     ...{ path: pathToString(path), from: valueAtPath(live, path), to: undefined },
   }));
-  const cause = `the server's default of ${removals.map(({ path }) => path).join(', ')} is in the way`;
+  const cause = `the server's default of ${removals.map(({ path }) => path).join(', ')} conflicts with the desired object`;
   return adopted && { managedFields: adopted, cause, removals: redactChanges(live.kind, removals) };
 }
 

@@ -110,7 +110,7 @@ export function reasonToWait(live: KubernetesObject, owner?: KubernetesObject): 
     return `is being deleted${finalizers.length === 0 ? '' : ` (finalizers: ${finalizers.join(', ')})`}`;
   }
   if (owner === undefined || ownershipOf(live, owner).state !== 'earlier') return undefined;
-  return `belongs to an earlier ${describeObject(owner)}, garbage collection will take it`;
+  return `belongs to an earlier ${describeObject(owner)}, garbage collection will delete it`;
 }
 
 /**

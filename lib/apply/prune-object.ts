@@ -70,7 +70,7 @@ export function checkDeletions(
   if (leaving.length <= limit || allowsDeletions(owner)) return;
   const names = leaving.map(({ object }) => describeObject(object)).join(', ');
   const why = staying === 0 ? 'none of its objects is desired' : `maxDeletions allows ${limit}`;
-  const message = `${describeObject(owner)}: pruning would delete ${leaving.length} of ${owned} objects, and ${why}; nothing was deleted. If this is meant, ${remedyFor(owner)}: ${names}`;
+  const message = `${describeObject(owner)}: pruning would delete ${leaving.length} of ${owned} objects, and ${why}; nothing was deleted. If this is intended, ${remedyFor(owner)}: ${names}`;
   const error = new OperatorError('TooManyDeletions', message);
   reportFailure(context, referenceTo(owner), error);
   throw error;

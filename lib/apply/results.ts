@@ -147,7 +147,7 @@ export function failed(ref: ObjectReference, error: unknown): Outcome {
 
 function explained(ref: ObjectReference, error: ApiError): OperatorError {
   if (!isTerminal(error)) return error;
-  const message = `${describeObject(ref)} can't be applied as it is, correct what is desired: ${error.message}`;
+  const message = `${describeObject(ref)} can't be applied; correct the desired object: ${error.message}`;
   return new OperatorError('Terminal', message, { cause: error });
 }
 

@@ -51,7 +51,8 @@ export function nameRuleOf(type: TypeMeta): (name: string) => string | undefined
 
 function metadataProblem({ metadata }: UnstructuredObject): string | undefined {
   const { labels = {}, generateName } = metadata;
-  if (generateName !== undefined) return 'metadata.generateName: only a name can be found again';
+  if (generateName !== undefined)
+    return 'metadata.generateName is set: set metadata.name instead, so that the next reconcile finds the object';
   const problem = labelsProblem(labels);
   return problem === undefined ? undefined : `metadata.labels: ${problem}`;
 }

@@ -50,7 +50,7 @@ export function takeDropped(last: ChainEnd): ChainEnd | undefined {
 
 export function droppedLink(end: ChainEnd): OperatorError {
   const remedy =
-    'each link returns a new chain: return or reconcile the last one, and chain with when() what is not always wanted';
+    'each link returns a new chain: return or reconcile the last one, and add optional links with when()';
   const message = `${nameOfEnd(end)}: it was chained, but a chain is reconciled without it; ${remedy}`;
   return new OperatorError('InvalidOption', message);
 }

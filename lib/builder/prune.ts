@@ -191,7 +191,7 @@ const warnedControllers = new Set<string>();
 function warnOfPassing({ controllerName, namespace, logger }: BuilderSettings, passing: string) {
   if (warnedControllers.has(controllerName)) return;
   warnedControllers.add(controllerName);
-  const problem = `with the option namespace (${namespace}), objects in ${passing} are not pruned once the chain names none there`;
+  const problem = `with the option namespace (${namespace}), objects in ${passing} are not pruned once the chain has no object there`;
   logger.warn(`${problem}; give each link its namespace instead`, { controllerName });
 }
 

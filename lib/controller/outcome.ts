@@ -188,9 +188,7 @@ export class Outcomes {
     if (count < mostShort || this.#hasWarned) return;
     this.#hasWarned = true;
     const remedy = `requeueAfter takes milliseconds: requeueAfter(${afterMs * 1_000}) waits ${afterMs} s`;
-    run.logger.warn(
-      `the handler asks again and again for a requeue after ${afterMs} ms; ${remedy}`,
-    );
+    run.logger.warn(`the handler repeatedly requests a requeue after ${afterMs} ms; ${remedy}`);
   }
 
   #failed(ended: EndedReconcile, failure: Failure, outcome: ReconcileOutcome): Outcome {

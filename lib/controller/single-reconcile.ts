@@ -90,7 +90,7 @@ function judgeRefusals(guard: OutsideGuard, run: ReconcileRun, end: RunEnd): voi
 }
 
 function endedByCaller({ work }: ReconcileRun): OperatorError {
-  return new OperatorError('Aborted', `reconcile of ${work.text}: it was ended`);
+  return new OperatorError('Aborted', `reconcile of ${work.text}: its caller aborted it`);
 }
 
 interface Endings {

@@ -161,7 +161,7 @@ export function deployCompleted({ targetVersion = '' }: LifecycleStatus): Explan
 
 const deletionStarted: Explanation = {
   reason: 'DeletionStarted',
-  message: 'what it owns is being deleted',
+  message: 'its objects are being deleted',
 };
 
 function failing(status: LifecycleStatus, trouble: Trouble, clock: Clock): LifecycleStatus {

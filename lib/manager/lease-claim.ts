@@ -263,7 +263,7 @@ export class LeaseFence implements Fence {
 export function closedFence(lease: string): Fence {
   return {
     check: (what) => {
-      throw new OperatorError('Fenced', `${what}: not sent, for Lease ${lease} is not held`);
+      throw new OperatorError('Fenced', `${what}: not sent, because Lease ${lease} is not held`);
     },
   };
 }

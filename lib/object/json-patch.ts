@@ -175,7 +175,7 @@ class JsonPatcher {
       deepEqual(this.#read(document, tokens), value);
     if (isHeld) return document;
     const path = formatJsonPointer(tokens) || '(root)';
-    throw new Refusal('test-failed', `test ${path}: the value is another one`);
+    throw new Refusal('test-failed', `test ${path}: the value differs`);
   }
 
   /** Whether the path ends in a missing member of an existing object. */
@@ -270,7 +270,7 @@ class JsonPatcher {
 
 function missing(tokens: readonly string[], depth: number): Refusal {
   const gone = formatJsonPointer(tokens.slice(0, depth)) || '(root)';
-  return new Refusal('missing-path', `${formatJsonPointer(tokens)}: ${gone} is not there`);
+  return new Refusal('missing-path', `${formatJsonPointer(tokens)}: ${gone} does not exist`);
 }
 
 /**

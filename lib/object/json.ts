@@ -198,7 +198,7 @@ function membersOfObject(value: object, parent: Place): Place[] {
     if (typeof text !== 'string') refuse(parent, `an invalid ${nameOf(value)}`, 'give its text');
     return [];
   }
-  if (containsItself(parent)) refuse(parent, 'an object that contains itself', 'cut the circle');
+  if (containsItself(parent)) refuse(parent, 'an object that contains itself', 'remove the cycle');
   const { subject } = parent;
   const places: Place[] = [];
   if (Array.isArray(value)) {

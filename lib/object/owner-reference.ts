@@ -32,7 +32,7 @@ export class AlreadyOwnedError extends OperatorError {
     const has = `${controller.kind} ${controller.name}`;
     const earlier =
       controller.kind === owner.kind && controller.name === owner.metadata.name
-        ? ' of an earlier object with that name (another UID): wait for garbage collection to take the object'
+        ? ' of an earlier object with that name (another UID): wait until garbage collection has deleted the object'
         : '';
     const message = `${describeObject(object)}: can't be controlled by ${wanted}, its controller is ${has}`;
     super('AlreadyOwned', message + earlier);

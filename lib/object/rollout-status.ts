@@ -103,11 +103,11 @@ function deploymentStatus(deployment: Deployment): RolloutStatus {
     return waiting(deployment, 'ProgressDeadlineExceeded', why);
   }
   if (updatedReplicas < wanted) {
-    return waiting(deployment, 'Updating', `${updatedReplicas} of ${wanted} new Pods are there`);
+    return waiting(deployment, 'Updating', `${updatedReplicas} of ${wanted} new Pods exist`);
   }
   if (replicas > updatedReplicas) {
     const old = replicas - updatedReplicas;
-    return waiting(deployment, 'OldPodsTerminating', `${old} old Pods are still there`);
+    return waiting(deployment, 'OldPodsTerminating', `${old} old Pods still exist`);
   }
   if (availableReplicas < updatedReplicas) {
     return notAvailable(deployment, availableReplicas, updatedReplicas);
@@ -191,7 +191,7 @@ function jobStatus(job: Job): RolloutStatus {
   const conditions = job.status?.conditions;
   if (isConditionTrue(conditions, 'Complete')) return complete;
   const failed = findCondition(conditions, 'Failed');
-  if (failed?.status !== 'True') return waiting(job, 'Running', 'it has not run to its end');
+  if (failed?.status !== 'True') return waiting(job, 'Running', 'it has not completed');
   return waiting(
     job,
     'Failed',

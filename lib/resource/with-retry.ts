@@ -98,7 +98,7 @@ function logRetry<T extends KubernetesObject>(
   fields: { readonly attempt: number; readonly waitMs: number },
 ): void {
   const { attempt, waitMs } = fields;
-  const text = `${resource}, ${name}: try ${attempt} failed, the next one is in ${waitMs} ms`;
+  const text = `${resource}, ${name}: try ${attempt} failed, the next one follows in ${waitMs} ms`;
   context.logger.warn(`${text}: ${messageOf(error)}`, { ...fields });
 }
 
@@ -182,6 +182,6 @@ export function nextWaitMs(backOff: BackOff, cause: unknown): number | undefined
   if (waitMs === undefined) return undefined;
   if (typeof waitMs === 'number' && waitMs >= 0) return waitMs;
   const got = typeof waitMs === 'number' ? waitMs : `a value of type ${typeof waitMs}`;
-  const want = 'want milliseconds, 0 or more, or undefined to give up';
+  const want = 'want milliseconds, 0 or more, or undefined to stop';
   throw new InvalidConfigError(`backOffFactory: next(): ${want}, got ${got}`, { cause });
 }

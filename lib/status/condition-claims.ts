@@ -141,7 +141,7 @@ export class ConditionClaims {
     for (const [type, count] of counts) {
       if (count <= mostReplaced) continue;
       this.#lost.add(type);
-      const who = 'another writer sets it, so it is left alone';
+      const who = 'another writer sets it, so it is not written';
       this.#warn(object, { type, who, rival: '' }, logger);
     }
     const own = conditions.filter(({ type }) => !this.#lost.has(type));

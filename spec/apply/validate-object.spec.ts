@@ -86,7 +86,9 @@ describe('validateObject', () => {
       kind: 'ConfigMap',
       metadata: { name: 'a', generateName: 'a-' },
     };
-    expect(() => validateObject(generated)).to.throw('only a name can be found again');
+    expect(() => validateObject(generated)).to.throw(
+      'set metadata.name instead, so that the next reconcile finds the object',
+    );
     const empty = { ...named('apps/v1', 'Deployment', 'a'), spec: { template: { spec: {} } } };
     expect(() => validateObject(empty)).to.throw('no containers');
   });

@@ -179,7 +179,7 @@ describe('operator-builder declarative keys and config', () => {
     const rotate = ['declarative', 'keys', '--rotate', '-d', file('absent')];
     const { code, stderr } = await cli(rotate);
     expect(code).to.equal(1);
-    expect(stderr).to.include('token.pub').and.include('make keys before you rotate them');
+    expect(stderr).to.include('token.pub').and.include('create keys before you rotate them');
     for (const more of [['--force'], ['--host', 'a.example.com'], ['--days', '3']]) {
       const refused = await cli([...rotate, ...more]);
       expect(refused.code).to.equal(1);

@@ -178,7 +178,7 @@ describe('RunningController', () => {
       expect(warnings(setup)).to.deep.equal([]);
       await setup.clock.advance(1);
       const line =
-        'the handler asks again and again for a requeue after 5 ms; requeueAfter takes milliseconds: requeueAfter(5000) waits 5 s';
+        'the handler repeatedly requests a requeue after 5 ms; requeueAfter takes milliseconds: requeueAfter(5000) waits 5 s';
       expect(warnings(setup)).to.deep.equal([line]);
       expect(setup.logged.at(-1)?.fields).to.deep.include({ kind: 'Thing', name: 'a' });
       setup.things.put('b');

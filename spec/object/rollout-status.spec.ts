@@ -210,7 +210,7 @@ describe('rolloutStatus', () => {
       spec: { replicas: 3 },
       status: { observedGeneration: 1, updatedReplicas: 1 },
     };
-    const expected = { message: 'Deployment shop/web: 1 of 3 new Pods are there', stuck: false };
+    const expected = { message: 'Deployment shop/web: 1 of 3 new Pods exist', stuck: false };
     expect(rolloutStatus(object)).to.include(expected);
   });
 });
@@ -228,9 +228,9 @@ describe('rolloutStatus of a status with few fields', () => {
     conditions: [{ type: 'Failed', status: 'True', ...more }],
   });
   const rows: [kind: string, status: object, spec: object, message: string][] = [
-    ['Deployment', {}, {}, '0 of 1 new Pods are there'],
-    ['Deployment', {}, { replicas: 2 }, '0 of 2 new Pods are there'],
-    ['Deployment', { updatedReplicas: 1, replicas: 3 }, {}, '2 old Pods are still there'],
+    ['Deployment', {}, {}, '0 of 1 new Pods exist'],
+    ['Deployment', {}, { replicas: 2 }, '0 of 2 new Pods exist'],
+    ['Deployment', { updatedReplicas: 1, replicas: 3 }, {}, '2 old Pods still exist'],
     ['Deployment', { updatedReplicas: 1, replicas: 1 }, {}, '0 of 1 Pods are available'],
     ['Deployment', { updatedReplicas: 1, availableReplicas: 1 }, {}, 'complete'],
     ['Deployment', { conditions: [deadline] }, {}, 'made no progress within 600 s'],
@@ -260,8 +260,8 @@ describe('rolloutStatus of a status with few fields', () => {
       '0 of 1 Pods are available',
     ],
     ['DaemonSet', { observedGeneration: 0 }, {}, unseen],
-    ['Job', {}, {}, 'it has not run to its end'],
-    ['Job', failed({ status: 'False' }), {}, 'it has not run to its end'],
+    ['Job', {}, {}, 'it has not completed'],
+    ['Job', failed({ status: 'False' }), {}, 'it has not completed'],
     ['Job', failed({ message: 'm', reason: 'r' }), {}, 'it failed: m'],
     ['Job', failed({ reason: 'r' }), {}, 'it failed: r'],
     ['Job', failed({}), {}, 'it failed: no reason given'],

@@ -138,7 +138,7 @@ interface Effect {
 
 /** Returns the conditions; the message about a paused Deployment changes when its controller sees it. */
 function conditionsOf(owner: UnstructuredObject | undefined): readonly string[] {
-  const unseen = /its controller has not seen the newest spec|0 of 1 new Pods are there/;
+  const unseen = /its controller has not seen the newest spec|0 of 1 new Pods exist/;
   return (owner === undefined ? [] : statusConditions(owner)).map((condition) =>
     JSON.stringify(
       omit(condition, ['lastTransitionTime', 'lastHeartbeatTime', 'observedGeneration']),

@@ -67,7 +67,7 @@ describe('withRetry', () => {
         level: 'warn',
         message:
           `r, ensureDeleted: try ${n + 1} failed, ` +
-          `the next one is in ${waitMs} ms: the cloud is away`,
+          `the next one follows in ${waitMs} ms: the cloud is away`,
         fields: { resource: 'r', step: 'ensureDeleted', attempt: n + 1, waitMs },
       })),
     );

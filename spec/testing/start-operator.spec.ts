@@ -116,7 +116,7 @@ describe('startOperator', () => {
         "requires: { type: Role, names: ['reader'], namespace: 'default', verbs: ['escalate'] }",
       )
       .and.include("resources: [roles], resourceNames: ['reader'], verbs: [escalate]")
-      .and.include('or require the rights that the role gives');
+      .and.include('or require the rights of that role');
   });
 
   for (const [kind, requires] of [

@@ -70,8 +70,14 @@ function createApiCommand(context: CommandContext): Command {
     .addOption(choice('--resource [wanted]', 'add the schema, the CRD, a sample and roles'))
     .addOption(choice('--controller [wanted]', 'add the controller and its test'))
     .addOption(choice('--namespaced [wanted]', 'the kind is namespaced'))
-    .option('--no-resource', 'add only a controller, for a kind of the project or a foreign kind')
-    .option('--crd-file <file>', 'with --no-resource: CustomResourceDefinition of the foreign kind')
+    .option(
+      '--no-resource',
+      'add only a controller, for a kind of the project, of another operator or of Kubernetes',
+    )
+    .option(
+      '--crd-file <file>',
+      'with --no-resource: CustomResourceDefinition of the other operator',
+    )
     .option('--no-controller', 'add no controller')
     .option('--no-namespaced', 'the kind is cluster-scoped')
     .addOption(

@@ -124,7 +124,9 @@ function refuseForeign(options: CreateApiOptions, { resources }: Project): void 
   // The default of the option; controllers of foreign kinds have no other style than `reconciles`.
   if (style !== 'builder' && style !== 'reconciles') {
     const remedy = 'pass --style reconciles, or leave it out';
-    throw new UsageError(`--style ${style}: not possible for the foreign kind ${kind}; ${remedy}`);
+    throw new UsageError(
+      `--style ${style}: not possible for kinds of other operators and of Kubernetes, such as ${kind}; ${remedy}`,
+    );
   }
   const own = resources.find((one) => isSameKind(one, options));
   if (own?.controller === undefined || force) return;

@@ -135,7 +135,9 @@ function askedOf(
     throw new UsageError(`${kind} ${version} already has ${twice.join(' and ')}; ${remedy}`);
   }
   if (options.conversion && resource.external === true) {
-    throw new UsageError(`--conversion: not possible for the foreign kind ${kind}; leave it out`);
+    throw new UsageError(
+      `--conversion: not possible for kinds of other operators and of Kubernetes, such as ${kind}; leave it out`,
+    );
   }
   if (options.conversion && others.length === 0) {
     const remedy = 'add another one with operator-builder create api first';

@@ -62,7 +62,8 @@ export async function foreignKind(
   }
   if (!group.includes('.') || dns1123SubdomainProblem(group) !== undefined) {
     const what = `the project has no ${kind} ${version} of ${group}, and Kubernetes has no such kind to watch`;
-    const remedy = 'leave out --no-resource to create it, or pass the full group of a foreign kind';
+    const remedy =
+      'leave out --no-resource to create it, or pass the full group of a kind of another operator';
     throw new UsageError(`${what}; ${remedy}`);
   }
   const { plural = englishPlural(kind.toLowerCase()), namespaced } = options;

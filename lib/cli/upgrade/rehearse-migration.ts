@@ -84,7 +84,7 @@ async function migrate(
   const hidden = lossOf(before, await read());
   if (hidden.length === 0) return [];
   const why = `operators that use ${storage} do not see it, and it is lost once ${versionOf(apiVersion)} is removed`;
-  const message = `${namesOf(hidden)} does not survive the conversion to ${storage}: ${why}`;
+  const message = `${namesOf(hidden)} is lost in the conversion to ${storage}: ${why}`;
   const remedy = `convert it to ${storage} and back`;
   return [finding('dropped', ref, { message, changes: hidden, remedy })];
 }

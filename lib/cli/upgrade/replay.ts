@@ -252,7 +252,7 @@ export class Refusals {
     const ref = referenceTo(live ?? object);
     const fields = changes.map(({ path }) => path);
     const why = fields.length === 0 ? '' : `: ${fields.join(', ')} can't change once set`;
-    const message = `the server refuses to ${error.context.verb} it${why} (${saidOf(error)})`;
+    const message = `the server refuses the ${error.context.verb}${why} (${saidOf(error)})`;
     if (live !== undefined && changes.length > 0 && error.context.verb !== 'patch') {
       this.#immovable.set(uidOf(live), { live, desired: object, manager });
     }

@@ -173,7 +173,7 @@ async function readAgain(
       from: valueAt(object, field),
     })),
     remedy:
-      'allow what is stored, or correct it before: updates pass only as long as these fields stay as they are',
+      'allow the stored values, or correct them before the upgrade: updates pass only while these fields are unchanged',
   });
   // Unlike a real server, the embedded cluster would reject every update of the invalid object.
   return {

@@ -107,7 +107,7 @@ async function readKey(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (cause) {
-    const message = `${file}: the key of tokens can't be read; make keys before you rotate them`;
+    const message = `${file}: the key of tokens can't be read; create keys before you rotate them`;
     throw new OperatorError('InvalidOption', message, { cause });
   }
 }

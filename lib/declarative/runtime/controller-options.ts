@@ -92,7 +92,7 @@ export function unableViewWriter(operator: string, spec: ControllerSpec): ViewWr
 }
 
 /** The reason why a controller with problems writes nothing. */
-export const cannotRun = "it can't be run as it is specified";
+export const cannotRun = 'its specification is invalid';
 
 /** Whether a source or target is a Secret. */
 export function isSecretSpec({ apiGroup, kind }: ResourceSpec): boolean {

@@ -390,7 +390,7 @@ export class DeclarativeController {
     const trouble = known === undefined ? running?.firstTrouble : `waits for its kinds: ${known}`;
     const troubleCount = known === undefined ? (running?.troubleCount ?? 0) : 1;
     const isFollowing = running?.isFollowing === true;
-    const waiting = isFollowing ? undefined : 'waits until all its sources are there';
+    const waiting = isFollowing ? undefined : 'waits for the first lists of its sources';
     const held = isFollowing
       ? undefined
       : this.#options.manager.viewWriters.troubleOf(this.#writer);

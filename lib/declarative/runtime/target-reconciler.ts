@@ -306,7 +306,7 @@ export class TargetReconciler {
     if (source === undefined) return;
     const object = `${type.kind} ${keyString(key)}`;
     const remedy = `change or delete ${source}`;
-    const problem = `${object}: not removed, it may be wanted by ${source}, which is quarantined`;
+    const problem = `${object}: not removed, it may still be desired because of ${source}, which is quarantined`;
     throw new OperatorError('Quarantined', `${problem}; ${remedy}`);
   }
 

@@ -118,9 +118,7 @@ export class OperatorRole implements Authorizer {
       ...(entry === undefined ? [] : [`  requires: ${entry}`]),
       `  rule: ${rule}`,
       ...(isGrant(attributes)
-        ? [
-            '  or require the rights that the role gives: an account may grant the rights that it has',
-          ]
+        ? ['  or require the rights of that role: an account may grant only rights that it has']
         : []),
     ];
     this.#options.onMissing({ controller, message: lines.join('\n') });

@@ -152,7 +152,7 @@ export class ObjectTreeReader {
     const known = this.#read.get(id);
     if (known !== undefined) return known.found;
     if (budget.reads === 0) {
-      const problem = `not read: a tree takes ${maxReads} reads of the server at most`;
+      const problem = `not read: the limit of ${maxReads} reads from the server is reached`;
       return { view: viewWithout(wanted, 'unreadable', problem), owners: [] };
     }
     budget.reads--;

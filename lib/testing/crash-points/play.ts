@@ -147,7 +147,7 @@ export class Play<C extends CrashCluster> {
     await this.#stayCalm(
       this.#scenario.steadyMs,
       (names, count) =>
-        `${name}: ${count} writes after it had been carried out: ${names} (or does «until» hold before all is done?)`,
+        `${name}: ${count} writes after it had been carried out: ${names} (or does «until» hold before all work is done?)`,
     );
     await this.#checkInvariant(name);
     const requests = this.#trace.requests.slice(count);
@@ -219,7 +219,10 @@ export class Play<C extends CrashCluster> {
     this.#trace.begin('restart');
     this.#life = this.#newLife();
     this.#live();
-    await this.#stayCalm(calmMs, (names) => `started again, with all done, it writes: ${names}`);
+    await this.#stayCalm(
+      calmMs,
+      (names) => `restarted after all work was done, the operator writes: ${names}`,
+    );
   }
 
   /** Deletes the owner, and checks that no object created for it is left. */

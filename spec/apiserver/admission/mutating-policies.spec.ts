@@ -164,7 +164,7 @@ describe('MutatingAdmissionPolicies', () => {
     ],
     [
       jsonPatch('[JSONPatch{op: "remove", path: "/data/a"}]'),
-      'JSON Patch: operation 0: /data/a: /data is not there',
+      'JSON Patch: operation 0: /data/a: /data does not exist',
     ],
     [
       jsonPatch('[JSONPatch{op: "none", path: "/data/a"}]'),

@@ -152,7 +152,7 @@ describe('the response of an admission webhook', () => {
   }
 
   for (const [operation, failure] of [
-    [{ op: 'remove', path: '/none' }, 'JSON patch: operation 0: /none: /none is not there'],
+    [{ op: 'remove', path: '/none' }, 'JSON patch: operation 0: /none: /none does not exist'],
     [
       { op: 'replace', path: '/kind', value: 'other' },
       'admission webhook "hook-0.acme.com" changed the kind of the object from ConfigMap to "other"',

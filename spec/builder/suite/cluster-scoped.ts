@@ -104,7 +104,7 @@ export function clusterScopedSuite(open: OpenScene): void {
         .reconcile();
     }
     expect(warnings).to.deep.equal([
-      `with the option namespace (${scene.namespace}), objects in ${elsewhere} are not pruned once the chain names none there; give each link its namespace instead`,
+      `with the option namespace (${scene.namespace}), objects in ${elsewhere} are not pruned once the chain has no object there; give each link its namespace instead`,
     ]);
   });
 

@@ -152,7 +152,9 @@ export function immutableSuite(open: OpenScene): void {
     const [planned] = (await recreate.plan()).objects;
     expect(planned).to.deep.include({ action: 'configure', approximate: true });
     expect(planned?.changes.map(({ path }) => path).toSorted()).to.deep.equal(paths);
-    expect(planned?.reason).to.include('default of spec.strategy.rollingUpdate is in the way');
+    expect(planned?.reason).to.include(
+      'default of spec.strategy.rollingUpdate conflicts with the desired object',
+    );
     await scene.writes();
     const [result] = await recreate.reconcile();
     expect(result?.operation).to.equal('configured');

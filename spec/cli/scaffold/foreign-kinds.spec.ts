@@ -148,7 +148,7 @@ describe('Controllers and webhooks of foreign kinds', () => {
       'another style',
       ['apps', 'v1', 'Deployment'],
       ['--style', 'lifecycle'],
-      'not possible for the foreign kind Deployment; pass --style reconciles, or leave it out',
+      'not possible for kinds of other operators and of Kubernetes, such as Deployment; pass --style reconciles, or leave it out',
     ],
     [
       'a definition file without the kind',
@@ -204,7 +204,9 @@ describe('Controllers and webhooks of foreign kinds', () => {
     await makeProject(file('conversion'));
     const pod = [file('conversion'), 'core', 'v1', 'Pod'] as const;
     const { stderr } = await createForeign('webhook', pod, '--conversion');
-    expect(stderr).to.include('--conversion: not possible for the foreign kind Pod');
+    expect(stderr).to.include(
+      '--conversion: not possible for kinds of other operators and of Kubernetes, such as Pod',
+    );
   });
 
   it('have a valid sample object for each kind of Kubernetes that can be watched', async () => {

@@ -106,7 +106,7 @@ describe('A write that the server refuses in upgrade-check', () => {
       const refused = findings.filter(({ type }) => type === 'refused');
       expect(refused.map(({ ref }) => ref.kind)).to.deep.equal([kind]);
       expect(refused[0]?.message).to.match(
-        /^the server refuses to apply it: .* can't change once set/,
+        /^the server refuses the apply: .* can't change once set/,
       );
       expect(refused[0]?.remedy).to.equal(remedy);
       expect(findings.filter(({ type }) => type === 'failed')).to.deep.equal([]);
@@ -120,7 +120,7 @@ describe('A write that the server refuses in upgrade-check', () => {
       ['refused', 'ConfigMap'],
     ]);
     const [found] = findings;
-    expect(found?.message).to.match(/^the server refuses to apply it \(data\[no key\]: /);
+    expect(found?.message).to.match(/^the server refuses the apply \(data\[no key\]: /);
     expect(found?.remedy).to.include('correct the fields that the server names');
   });
 

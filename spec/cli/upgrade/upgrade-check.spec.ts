@@ -52,7 +52,7 @@ describe('operator-builder upgrade-check', () => {
     const lines = stdout.split('\n').filter((line) => !line.startsWith('    remedy: '));
     expect(lines.map((line) => line.replaceAll(/[0-9a-f]{64}/g, 'HASH'))).to.deep.equal([
       'Upgrade of stores, with 2 objects stored',
-      "! refused StatefulSet default/db: the server refuses to apply it: spec.serviceName can't change once set (spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden)",
+      "! refused StatefulSet default/db: the server refuses the apply: spec.serviceName can't change once set (spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden)",
       '    ~ spec.serviceName: "db" → "db-new"',
       '! renamed ConfigMap default/settings: it is pruned, and ConfigMap default/config replaces it; Deployment default/web refers to it',
       '    ~ metadata.name: "settings" → "config"',

@@ -211,7 +211,7 @@ describe('definitions in upgrade-check', () => {
       const [found] = report.findings;
       expect(found?.changes[0]).to.include({ from: 'toys', to: 'toys!' });
       expect(found?.message).to.equal(
-        'spec.name, spec.owner does not survive the conversion to v2: ' +
+        'spec.name, spec.owner is lost in the conversion to v2: ' +
           'operators that use v2 do not see it, and it is lost once v1 is removed',
       );
     });

@@ -143,7 +143,7 @@ describe('rotateTokenKey', () => {
     const folder = await mkdtemp(join(tmpdir(), 'view-keys-'));
     const error = await failure(rotateTokenKey(folder));
     expect(error).to.have.property('code', 'InvalidOption');
-    expect(String(error)).to.include('token.pub').and.include('make keys before you rotate them');
+    expect(String(error)).to.include('token.pub').and.include('create keys before you rotate them');
     expect(await readdir(folder)).to.deep.equal([]);
     await rm(folder, { recursive: true });
   });

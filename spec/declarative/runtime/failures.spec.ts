@@ -208,7 +208,7 @@ describe('failures of declarative controllers', () => {
       await scene.base.clock.advance(31_000);
       expect(await scene.names(Secrets)).to.deep.equal(['a', 'b', 'c']);
       expect(scene.errors.map(({ message }) => message).join('\n')).to.match(
-        /Secret default\/b: not removed, it may be wanted by ConfigMap default\/a, which is quarantined/,
+        /Secret default\/b: not removed, it may still be desired because of ConfigMap default\/a, which is quarantined/,
       );
       // An object of this process is deleted.
       await scene.delete(source('c'));

@@ -272,7 +272,7 @@ describe('The writes of a target', () => {
     notes.unreadable = 'ConfigMap ns/odd';
     notes.desired.clear();
     expect(await notes.reconcile('b')).to.equal(
-      'ConfigMap b: not removed, it may be wanted by ConfigMap ns/odd, which is quarantined; change or delete ConfigMap ns/odd',
+      'ConfigMap b: not removed, it may still be desired because of ConfigMap ns/odd, which is quarantined; change or delete ConfigMap ns/odd',
     );
     await notes.reconcile('a');
     expect(notes.wrote).to.deep.equal(['write a', 'delete a']);

@@ -76,7 +76,7 @@ describe('Views', () => {
       await views.ensure('op', 'HealthView');
       const error = await failureOf(views.ensure('op', 'Healthview'));
       expect(error).to.have.property('code', 'InvalidObject');
-      expect(error.message).to.include('HealthView is served by the same name, healthview');
+      expect(error.message).to.include('HealthView is served under the same name, healthview');
       await views.ensure('op', 'HealthView');
       await views.ensure('other', 'Healthview');
     }));

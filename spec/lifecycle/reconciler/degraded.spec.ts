@@ -50,7 +50,7 @@ describe('whyDegraded', () => {
     const status = { observedGeneration: 2, replicas: 1, availableReplicas: 1 };
     const why = whyDegraded([workload('Deployment', { spec: { paused: true }, status })]);
     expect(why).to.deep.include({ reason: 'DeploymentNotReady', stuck: true });
-    expect(why?.message).to.match(/0 of 1 new Pods are there; paused$/);
+    expect(why?.message).to.match(/0 of 1 new Pods exist; paused$/);
     const ready = { ...status, updatedReplicas: 1 };
     const done = workload('Deployment', { spec: { paused: true }, status: ready });
     expect(whyDegraded([done])).to.equal(undefined);

@@ -54,7 +54,7 @@ export function deletingSuite(open: OpenStage): void {
       expect((await stage.pass('1.0.0')).events).to.deep.equal([]);
       const { conditions = [] } = await stage.status();
       expect(conditions.find(({ type }) => type === 'Progressing')?.message).to.equal(
-        `what it owns is being deleted; waiting for Service ${stage.namespace}/web: deletion requested, held by finalizers example.com/held`,
+        `its objects are being deleted; waiting for Service ${stage.namespace}/web: deletion requested, held by finalizers example.com/held`,
       );
     }
     expect(await stage.isGone('Deployment', 'web')).to.equal(false);

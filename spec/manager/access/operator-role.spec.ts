@@ -181,7 +181,7 @@ describe('OperatorRole', () => {
     const rule = (rest: string): string =>
       `  rule: { apiGroups: ['${group}'], resources: ${rest} }`;
     const orGrant =
-      '  or require the rights that the role gives: an account may grant the rights that it has';
+      '  or require the rights of that role: an account may grant only rights that it has';
     expect(missing.map(({ message }) => message.split('\n').slice(1))).to.deep.equal([
       [
         "  requires: { type: Role, names: ['viewer'], namespace: 'a', verbs: ['bind'] }",

@@ -94,7 +94,7 @@ describe('The page of an object in the inspector', () => {
     await create('shop', names.map(serviceOwner));
     const owners = await section('owners');
     expect(reads).to.deep.equal(names.slice(0, 20));
-    const unread = /not read: a tree takes 20 reads of the server at most/g;
+    const unread = /not read: the limit of 20 reads from the server is reached/g;
     expect(owners.match(unread)).to.have.length(2);
     expect(owners).to.include('Service default/web-21');
   });

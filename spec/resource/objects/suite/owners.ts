@@ -124,7 +124,7 @@ export function ownersSuite(open: OpenScene): void {
     const owner = { ...scene.owner, metadata: { ...scene.owner.metadata, uid } };
     await scene.writes();
     const context = await keep(scene, [resource], { owner });
-    expect(context.reconciliationCanceled?.reason).to.include('garbage collection will take it');
+    expect(context.reconciliationCanceled?.reason).to.include('garbage collection will delete it');
     expect(await scene.writes()).to.deep.equal([]);
     expect((await scene.get(ConfigMap, 'a')).metadata.uid).to.equal(metadata.uid);
   });
