@@ -44,7 +44,10 @@ export interface LiveAndDesired {
 /** Options of an apply under one field manager. */
 export interface ManagedApply extends ApplyOptions {
   readonly fieldManager: string;
-  /** @defaultValue the object itself */
+  /**
+   * The subresource to apply.
+   * @defaultValue the object itself
+   */
   readonly subresource?: 'status' | undefined;
 }
 

@@ -86,7 +86,10 @@ export type Outcome =
 /** Optional details of a finished outcome. */
 export interface DoneDetails extends Partial<ObjectResult> {
   readonly live?: UnstructuredObject;
-  /** @defaultValue true for `unchanged`, else false */
+  /**
+   * Whether a next reconcile would find nothing to change.
+   * @defaultValue true for `unchanged`, else false
+   */
   readonly isSettled?: boolean;
 }
 
@@ -104,7 +107,10 @@ export function done(
 /** Optional details of a pending outcome. */
 export interface PendingDetails {
   readonly live?: UnstructuredObject | undefined;
-  /** @defaultValue true */
+  /**
+   * Whether dependents of the object have to wait too.
+   * @defaultValue true
+   */
   readonly blocks?: boolean;
   readonly requeueAfterMs?: number;
   /** The changes that were made nevertheless. @defaultValue none */

@@ -184,7 +184,7 @@ export async function readText(response: TransportResponse): Promise<string> {
   try {
     return (await inflate(packed)).toString('utf8');
   } catch (cause) {
-    throw new ConnectionError('the compressed answer is broken', { cause, requestSent: true });
+    throw new ConnectionError('the response is not valid gzip data', { cause, requestSent: true });
   }
 }
 

@@ -73,7 +73,7 @@ export interface ControllerStatus {
   readonly lastErrors: readonly LastError[];
 }
 
-/** The facts that {@link ControllerParts} does not hold. */
+/** The parts of a controller's status that change over time and are not in {@link ControllerParts}. */
 export interface StatusFacts {
   readonly isActive: boolean;
   readonly runs: readonly ReconcileRun[];

@@ -127,7 +127,7 @@ export class ControllerGroup {
     }
   }
 
-  /** Waits for a stopping controller, whose own grace period may be longer, and aborts it after `graceMs`. */
+  /** Aborts a stopping controller if it has not ended within `graceMs`. Its own grace period may be longer. */
   async #hasten({ running, ended }: Stopping, graceMs: number): Promise<void> {
     const { clock } = this.#parts;
     if (graceMs > 0 && (await endsWithin(ended, graceMs, clock))) return;

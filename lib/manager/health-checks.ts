@@ -169,9 +169,10 @@ interface Stall {
 }
 
 /**
- * Detects stalls of the event loop: long computations, or a stopped process. During a stall no probe is answered, and
- * the kubelet counts it as failed. This check also fails the probes between two stalls. A single stall fails no probe.
- * Together with the probe that the stall left unanswered, a failed one would restart a process that has recovered.
+ * Detects stalls of the event loop, caused by a long computation or a stopped process. During a stall no probe is
+ * answered, and the kubelet counts that as a failure. This check also fails probes between stalls that soon follow each
+ * other. It does not fail after a single stall: the kubelet would count a second failure, and could restart a process
+ * that has recovered.
  */
 export class EventLoopMonitor {
   readonly #options: EventLoopMonitorOptions;

@@ -15,7 +15,10 @@ export interface FieldManager {
 
 /** Options of {@link appliedFields}. */
 export interface AppliedFieldsOptions {
-  /** @defaultValue '', the object itself */
+  /**
+   * The subresource of the entry.
+   * @defaultValue '', the object itself
+   */
   readonly subresource?: string | undefined;
   /** The API version of the entry. @defaultValue any */
   readonly apiVersion?: string | undefined;

@@ -153,8 +153,8 @@ export class ObjectReconciler<T extends KubernetesObject> {
   }
 
   /**
-   * Adds the end of a pause to an update that would keep the condition of the pause. Other updates remove the
-   * condition.
+   * Adds the condition that ends a pause to an update that would otherwise keep the condition of the pause. Updates
+   * that replace all conditions remove it anyway.
    */
   #resumed(object: T, update: StatusUpdate, { keepOthers }: StatusWriting): StatusUpdate {
     const { by, update: end } = pauseOf(object, statusConditions(object), commonPauseAnnotations);

@@ -40,7 +40,10 @@ export interface OperatorRunOptions extends Omit<
   ManagerOptions,
   'client' | 'clusters' | 'name' | 'leaderElection'
 > {
-  /** @defaultValue follows controller-runtime: `KUBECONFIG`, the Pod's account, `~/.kube/config` */
+  /**
+   * The client for all requests.
+   * @defaultValue found as in controller-runtime: from `KUBECONFIG`, the Pod's account or `~/.kube/config`
+   */
   readonly client?: Client | undefined;
   /** Stops the operator when aborted. @defaultValue SIGINT and SIGTERM stop it */
   readonly signal?: AbortSignal | undefined;
@@ -219,7 +222,10 @@ export async function operatorMain(
 /** Time for output to be written after a failure before the process ends, in milliseconds. */
 const leftoverMs = 1_000;
 
-/** Ends a process that a reconcile keeps alive by ignoring its signal, though it neither leads nor answers probes. */
+/**
+ * Ends the process soon after the operator has failed. Otherwise a reconcile that ignores its signal would keep the
+ * process alive, without leadership and probes.
+ */
 function exitSoon(): void {
   const exit = (): void => {
     // A test that calls `main` may have reset the exit code, and must not be ended.

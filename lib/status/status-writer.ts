@@ -184,7 +184,8 @@ export class StatusWriter<T extends KubernetesObject> {
       const next = statusFor(now);
       return next === undefined ? undefined : { status: next };
     };
-    // An update that does not report a reconcile, such as a pause, holds only for the object as it was read.
+    // An update that does not report a reconcile, such as a pause, must not be written to an object that has changed
+    // since it was read.
     const stands = (): boolean => how.isObserved !== false;
     const merge = { type, patch, stands, subresource: 'status' };
     return { status, send: () => mergeStatus(object, merge, { client, signal }) };

@@ -335,7 +335,7 @@ export interface StatusMerge<T extends KubernetesObject> {
   /** Returns the merge patch for the current object; undefined if there is nothing to write. */
   readonly patch: (object: T) => object | undefined;
   /**
-   * Returns true if the status still holds for an object that changed meanwhile.
+   * Returns whether the status may be written to an object that has changed since it was read.
    * @defaultValue always true
    */
   readonly stands?: ((now: T) => boolean) | undefined;

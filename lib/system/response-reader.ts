@@ -137,7 +137,7 @@ export class ResponseReader
     this.#chunks = [];
     if (this.#over === undefined) {
       this.#finish({});
-      this.#controller?.abort(new Error('the response is not read further'));
+      this.#controller?.abort(new Error('the caller stopped reading the response'));
     }
     this.#over = {};
     return this.#end();

@@ -152,6 +152,7 @@ function claimName(node: NodeSpec, storage: string): string {
 
 function named<T extends { name: string }>(entries: readonly T[], name: string): T {
   const found = entries.find((entry) => entry.name === name);
-  if (found === undefined) throw new TypeError(`${name} is not there: check tenantProblems first`);
+  if (found === undefined)
+    throw new TypeError(`the tenant has no ${name}: check tenantProblems first`);
   return found;
 }

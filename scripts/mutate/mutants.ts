@@ -106,7 +106,10 @@ export function afterShebang(text: string, prelude: string, edits: readonly Edit
   return text.slice(0, first) + prelude + edited(text, sorted, first, text.length);
 }
 
-/** Writes `from` to `to`: outer edits around the text that their inner edits give. */
+/**
+ * Returns the text from `from` to `to` with all edits made. An edit within another one is made first, and the outer
+ * edit gets the result.
+ */
 function edited(text: string, edits: readonly Edit[], from: number, to: number): string {
   let written = '';
   let at = from;

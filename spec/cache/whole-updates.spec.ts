@@ -96,7 +96,7 @@ describe('An update of an object that a transform has shortened', () => {
     expect(await data()).to.deep.equal({ x: '2' });
   });
 
-  it('is refused for a dropped annotation, by its path', async () => {
+  it('is refused if the cache dropped an annotation, and names the path of the annotation', async () => {
     const transform = ({ metadata, ...rest }: ConfigMap): ConfigMap => {
       const annotations = omit(metadata.annotations, 'note');
       return { ...rest, metadata: { ...metadata, annotations } };

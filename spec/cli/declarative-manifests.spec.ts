@@ -373,7 +373,7 @@ describe('operator-builder declarative manifests', () => {
       'a name that YAML reads as another value',
       operatorOf(),
       ['--name', 'true'],
-      '--name: true has a meaning in YAML; choose a longer name, such as my-true',
+      '--name: true means another value in YAML, not a text; choose a longer name, such as my-true',
     ],
     ['an invalid image', operatorOf(), ['--image', 'a b'], '--image: want an image'],
     [

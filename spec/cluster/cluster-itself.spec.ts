@@ -65,7 +65,7 @@ function inNamespace(namespace: string, ...objects: KubernetesObject[]): Kuberne
   return objects.map((object) => ({ ...object, metadata: { ...object.metadata, namespace } }));
 }
 
-describe('what a cluster does by itself', () => {
+describe('the control plane', () => {
   let embedded: EmbeddedCluster;
   let sides: readonly [real: Client, ours: Client];
   let close: () => Promise<void>;

@@ -41,7 +41,10 @@ export interface CommandAnswer {
   readonly stdout?: string | undefined;
   /** @defaultValue nothing */
   readonly stderr?: string | undefined;
-  /** 0 to 255. @defaultValue 0 */
+  /**
+   * The exit code, from 0 to 255.
+   * @defaultValue 0
+   */
   readonly exitCode?: number | undefined;
   /**
    * Answers when the client has ended the standard input, up to 1 MiB, and records that input. Clients can end it with
@@ -60,7 +63,9 @@ export interface RunCommand {
   readonly input?: string | undefined;
 }
 
-/** The behavior of the pods that match, and what commands in them answer. At least one of the two is given. */
+/**
+ * The behavior of the pods that `match` selects, and the answers to commands in them. At least one of the two is given.
+ */
 export interface PodRule {
   /** @defaultValue every pod */
   readonly match?: PodMatch | undefined;

@@ -62,7 +62,7 @@ function validateName(name: string, errors: FieldErrors): void {
 }
 
 /**
- * Checks the versions of reviews that a webhook understands.
+ * Checks the list of review versions that a webhook declares, such as `admissionReviewVersions`.
  * @param missing - the detail of the error for an empty list
  */
 export function validateReviewVersions(

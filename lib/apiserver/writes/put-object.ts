@@ -89,7 +89,7 @@ function withMetadata(object: UnstructuredObject, metadata: ObjectMeta): Unstruc
   return assignMembers({ apiVersion, kind, metadata }, object, ['apiVersion', 'kind', 'metadata']);
 }
 
-/** Returns whether `manager` applied all fields, and no finalizer, owner or deletion holds the object. */
+/** Returns whether `manager` applied all fields, and the object has no finalizers, owners or deletion timestamp. */
 function isOnlyBy({ apiVersion, metadata }: UnstructuredObject, manager: string): boolean {
   const { managedFields = [], finalizers, ownerReferences, deletionTimestamp } = metadata;
   const [entry, ...others] = managedFields;

@@ -9,7 +9,7 @@ import type { SpecOf } from './specified.js';
 /** Options of {@link BuilderChain.job | Builder.job}. The pods' `restartPolicy` defaults to `Never`. */
 export interface JobOptions<Names extends ChainNames = ChainNames, Name extends string = string>
   extends ObjectOptions<Name>, PodOptions<Names> {
-  /** Any other field of the specification. */
+  /** Further fields of the Job's `spec`, for which there is no other option. */
   readonly spec?: Partial<Omit<SpecOf<Job>, 'template'>> | undefined;
 }
 
@@ -20,9 +20,9 @@ export interface CronJobOptions<Names extends ChainNames = ChainNames, Name exte
   extends ObjectOptions<Name>, PodOptions<Names> {
   /** Cron expression, for example `0 3 * * *`. */
   readonly schedule: string;
-  /** Any other field of the Jobs' specification. */
+  /** Further fields of the `spec` of each Job, for which there is no other option. */
   readonly jobSpec?: Partial<Omit<SpecOf<Job>, 'template'>> | undefined;
-  /** Any other field of the specification. */
+  /** Further fields of the CronJob's `spec`, for which there is no other option. */
   readonly spec?: Partial<Omit<SpecOf<CronJob>, 'schedule' | 'jobTemplate'>> | undefined;
 }
 

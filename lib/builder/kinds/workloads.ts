@@ -59,7 +59,7 @@ export interface DeploymentOptions<
   readonly replicas?: number | 'external' | undefined;
   readonly strategy?: SpecOf<Deployment>['strategy'] | undefined;
   readonly minReadySeconds?: number | undefined;
-  /** Any other field of the specification. */
+  /** Further fields of the Deployment's `spec`, for which there is no other option. */
   readonly spec?: Partial<Omit<SpecOf<Deployment>, 'template' | 'selector'>> | undefined;
 }
 
@@ -91,7 +91,7 @@ export interface StatefulSetOptions<
    * @defaultValue false
    */
   readonly unblock?: boolean | undefined;
-  /** Any other field of the specification. */
+  /** Further fields of the StatefulSet's `spec`, for which there is no other option. */
   readonly spec?: Partial<Omit<SpecOf<StatefulSet>, 'template' | 'selector'>> | undefined;
 }
 
@@ -104,7 +104,7 @@ export interface DaemonSetOptions<
 > extends WorkloadOptions<Names, Name, Ref, NodeType> {
   readonly updateStrategy?: SpecOf<DaemonSet>['updateStrategy'] | undefined;
   readonly minReadySeconds?: number | undefined;
-  /** Any other field of the specification. */
+  /** Further fields of the DaemonSet's `spec`, for which there is no other option. */
   readonly spec?: Partial<Omit<SpecOf<DaemonSet>, 'template' | 'selector'>> | undefined;
 }
 

@@ -9,7 +9,10 @@ import { commandLogger } from '../options.js';
 import { startServer, controlTokenVariable } from './serve-api.js';
 
 export interface EnvtestOptions {
-  /** @defaultValue false: no controllers */
+  /**
+   * Whether the server runs the controllers of workloads.
+   * @defaultValue false
+   */
   readonly workloads?: boolean | undefined;
 }
 

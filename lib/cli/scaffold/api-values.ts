@@ -9,9 +9,9 @@ import type { TemplateValues } from './template.js';
 
 /** The parts of an API to create. */
 export interface ApiParts {
-  /** The schema, the CRD, a sample and roles for people. */
+  /** Whether to create the schema, the CRD, a sample and roles for people. */
   readonly withResource: boolean;
-  /** The controller, its test and its permissions. */
+  /** Whether to create the controller, its test and its permissions. */
   readonly withController: boolean;
 }
 

@@ -41,7 +41,7 @@ export function checkProjectName(name: string, source = '--name'): void {
   const problem =
     dns1035LabelProblem(name) ??
     (otherInYaml.test(name)
-      ? `${name} has a meaning in YAML; choose a longer name, such as my-${name}`
+      ? `${name} means another value in YAML, not a text; choose a longer name, such as my-${name}`
       : undefined) ??
     (name.length > longestName
       ? `has ${name.length} characters, at most ${longestName} are allowed, because objects are named after it`
@@ -94,7 +94,10 @@ export function checkKind(kind: string): void {
     );
   }
   if (otherInYaml.test(kind))
-    refuse('--kind', `${kind} has a meaning in YAML; choose a longer name, such as My${kind}`);
+    refuse(
+      '--kind',
+      `${kind} means another value in YAML, not a text; choose a longer name, such as My${kind}`,
+    );
   if (takenKinds.includes(kind) || kind in globalThis) {
     refuse(
       '--kind',

@@ -99,7 +99,10 @@ async function remove(pass: Pass, object: UnstructuredObject): Promise<boolean> 
   return left !== undefined;
 }
 
-/** Calls the callbacks of an object whose deletion was requested. */
+/**
+ * Calls `POST_DELETE` once the API server has accepted the deletion of `object`, which may exist until its finalizers
+ * are removed.
+ */
 function afterDeletion(pass: Pass, object: UnstructuredObject): Promise<void> {
   const what = `requested the deletion of ${describeObject(object)}, then`;
   return reportingFailure(pass, { object, what }, () =>

@@ -18,7 +18,10 @@ export interface ClusterObjectOptions {
 
 /** The options of every namespaced object. */
 export interface NamespacedObjectOptions extends ClusterObjectOptions {
-  /** @defaultValue undefined: set it when the object is created */
+  /**
+   * If undefined, set the namespace when you create the object.
+   * @defaultValue undefined
+   */
   readonly namespace?: string | undefined;
 }
 

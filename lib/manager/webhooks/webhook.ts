@@ -99,7 +99,7 @@ export interface ConversionWebhook {
   readonly resource: Convertible;
 }
 
-/** A webhook for `WebhookServer`. */
+/** A webhook that `WebhookServer` serves. */
 export type Webhook = AdmissionWebhook | ConversionWebhook;
 
 /**

@@ -194,7 +194,7 @@ export function controllersSuite(newTarget: NewTarget): void {
         expect((await get(type, name))['status']?.['phase']).to.equal(phase);
       });
 
-    it('are the smallest that fit a claim, and leave it Lost when they are gone', async () => {
+    it('are bound to a claim, the smallest that fits first; the claim is Lost once its volume is deleted', async () => {
       await createVolume('large', '5Gi');
       await createVolume('small', '2Gi');
       for (const name of ['large', 'small']) {

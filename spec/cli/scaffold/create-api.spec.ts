@@ -348,7 +348,7 @@ describe('operator-builder create api', () => {
         ['Promise'],
         'Promise is already a name in the generated code; choose a longer name',
       ],
-      ['a kind that YAML reads as null', ['Null'], 'Null has a meaning in YAML'],
+      ['a kind that YAML reads as null', ['Null'], 'Null means another value in YAML, not a text'],
       ['a kind with the name of a template import', ['Deployment'], 'as MyDeployment'],
       [
         'a kind whose lists would have no valid kind',

@@ -226,7 +226,7 @@ export function badInputSuite(open: OpenStage): void {
     });
   }
 
-  it('deploys, upgrades and removes for a namespaced configuration, with cluster-scoped kinds to prune', async () => {
+  it('deploys, upgrades and removes with a namespaced configuration, without a list of cluster-scoped kinds', async () => {
     const stage = await open({ type: LocalConfig });
     const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' };
     stage.dependants = [...stage.dependants, role];

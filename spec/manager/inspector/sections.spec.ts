@@ -110,7 +110,7 @@ describe('The page of the inspector', () => {
     expect(cells.slice(-7)).to.deep.equal(['1', '0', '2', '0', failing, '0', '0']);
   });
 
-  it('serves the same as JSON', async () => {
+  it('serves the data of its tables as JSON', async () => {
     await busy();
     const { text } = await inspected(manager, '/status.json');
     const overview = JSON.parse(text) as Overview;
