@@ -34,13 +34,13 @@ export function watchEvent<T extends KubernetesObject>(
       return { type: event, object: withTypeOf(object as T, type) };
     case 'BOOKMARK': {
       const metadata = metadataOf(line);
-      if (metadata === undefined) throw malformedEvent(call, 'a bookmark has no metadata');
+      if (metadata === undefined) throw malformedEvent(call, 'a BOOKMARK event has no metadata');
       const { resourceVersion = '', annotations } = metadata as ObjectMeta;
       const ended = annotations?.[initialEventsEnd] === 'true';
       return { type: event, resourceVersion, initialEventsEnd: ended };
     }
     case 'ERROR': {
-      if (!isJsonObject(object)) throw malformedEvent(call, 'an error has no status');
+      if (!isJsonObject(object)) throw malformedEvent(call, 'an ERROR event has no Status object');
       throw failureIn(object, call);
     }
     default:

@@ -164,7 +164,7 @@ export function isUnwritten(entry: SeriesEntry): boolean {
   return entry.count > entry.writtenCount;
 }
 
-/** Like events of one owner, each about another object. */
+/** Events of one owner that differ only in the object that they are about. */
 export interface Batch {
   /** The first event. */
   readonly event: Event;
@@ -173,7 +173,6 @@ export interface Batch {
   dueMs: number;
 }
 
-/** An event of a {@link Batch}. */
 export interface BatchItem {
   readonly related: Event['related'];
   readonly text: string;

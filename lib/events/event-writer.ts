@@ -226,7 +226,7 @@ export class EventWriter {
   }
 
   /**
-   * Pauses all requests once as many have failed in a row as may run at once: the server is away or overloaded.
+   * Pauses all requests once as many have failed in a row as may run at once: the server is unreachable or overloaded.
    * Without the pause, each queued Event would retry by itself, a thousand of them within a second.
    */
   #pauseAfter({ type }: AttemptOutcome): void {

@@ -185,7 +185,7 @@ export const isUnauthorized = (error: unknown): boolean => hasReason(error, 'Una
 export const isTooManyRequests = (error: unknown): boolean =>
   hasReason(error, 'TooManyRequests', 429);
 
-/** Whether the server is away or busy, so that another request would fare no better at present. */
+/** Whether the server is unreachable or busy, so that another request would fail too at present. */
 export function isUnavailable(error: unknown): boolean {
   if (isOperatorError(error, 'ConnectionFailed') || isTooManyRequests(error)) return true;
   return isApiError(error) && (error.status === 503 || error.status === 504);

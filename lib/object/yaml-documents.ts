@@ -76,7 +76,7 @@ export function parseFirstYamlDocument(
       for (const document of composer.next(token)) return document;
       if (token.type === 'error') break;
     }
-    // With `true`, a text without documents has an empty one.
+    // `true` makes the composer return an empty document for a text without documents.
     const [only] = composer.end(true, text.length);
     return only as Document.Parsed;
   });

@@ -325,7 +325,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
       } catch (error) {
         problem = error;
         context.logger.warn('status not written', { error });
-        // Another update would fare no better, and would only burden the server.
+        // Another update would fail too, and would only burden the server.
         if (isUnavailable(error)) break;
       }
     }

@@ -123,7 +123,7 @@ function checkTrip(trip: Trip): void {
   );
 }
 
-/** An object to convert. */
+/** An object whose conversion is tested. */
 interface Given {
   readonly object: UnstructuredObject;
   /** False if the object may lack required fields and defaults: then only a conversion that throws is a loss. */

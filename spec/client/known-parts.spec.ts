@@ -62,7 +62,7 @@ describe('a watch with known parts', () => {
     expect(await seen([modified(object)], options)).to.deep.equal([{ ...object, metadata }]);
   });
 
-  it('reads objects with one of both, and parses short and new ones as a whole', async () => {
+  it('reads objects with only spec or only status, and parses short and new objects as a whole', async () => {
     const { texts, knownParts } = noted();
     const objects = [
       { ...head, metadata, spec: { a: 1 } },

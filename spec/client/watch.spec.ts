@@ -95,7 +95,7 @@ describe('a watch', () => {
   const malformed: Readonly<Record<string, [event: unknown, problem: string]>> = {
     'a bookmark without an object': [{ type: 'BOOKMARK', object: null }, 'has no metadata'],
     'a bookmark without metadata': [{ type: 'BOOKMARK', object: {} }, 'has no metadata'],
-    'an error without an object': [{ type: 'ERROR', object: null }, 'has no status'],
+    'an error without an object': [{ type: 'ERROR', object: null }, 'has no Status object'],
     'an unknown type': [{ type: 'WEIRD', object: {} }, 'its type is unknown'],
     'no object at all': [null, 'its type is unknown'],
   };

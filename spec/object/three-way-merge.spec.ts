@@ -73,7 +73,7 @@ describe('a three-way merge', () => {
     expect(merge({ desired, current }, { schema: deploymentSpec })).to.equal(current);
   });
 
-  it('sets a zero that differs from an absent value', () => {
+  it('sets a zero or false if an absent field means another value', () => {
     const desired = { automountServiceAccountToken: false, terminationGracePeriodSeconds: 0 };
     expect(merge({ before: desired, desired, current: {} }, { schema: podSpec })).to.deep.equal(
       desired,

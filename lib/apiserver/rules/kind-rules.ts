@@ -11,7 +11,7 @@ import type { TakenAddresses } from './service-addresses.js';
 /** The user and the authorizer for a review. */
 export interface ReviewContext {
   readonly user: UserInfo;
-  /** Decides the permissions of `user` at this listener. */
+  /** Decides the permissions of `user`, as for the requests on the same listener. */
   readonly authorizer: Authorizer;
   readonly access: AccessControl;
   /** The namespace of the request; empty if absent. */

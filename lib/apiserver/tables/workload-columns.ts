@@ -108,7 +108,7 @@ const jobTemplate = 'spec.jobTemplate.spec';
 
 const autoscaler = 'autoscaling.v2.HorizontalPodAutoscaler';
 
-/** The most metrics that the column shows. */
+/** Maximum number of metrics in the column; of further ones only the number is shown. */
 const shownMetrics = 2;
 
 function autoscalerTargets(object: UnstructuredObject): string {

@@ -127,7 +127,10 @@ export interface ScaleWrite {
  */
 const noReplicas = -(2 ** 31);
 
-/** Returns the parent's Scale with the managed fields that a writer sees. */
+/**
+ * Returns the Scale of the parent as it is before the write, with those managed fields of the parent that concern the
+ * replicas.
+ */
 export function liveScale({ request, live }: ScaleWrite): UnstructuredObject {
   const { kind } = request;
   const found = read(live, membersOf(kind).replicas);

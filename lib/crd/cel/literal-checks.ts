@@ -171,7 +171,9 @@ const verbs: Readonly<Partial<Record<string, Verb>>> = {
   X: hex,
 };
 
-/** Returns the argument, or the part of a list or map in it, that the clause does not accept. */
+/**
+ * Returns the argument, or the part of a list or map in it, that the verb of the format, such as `%d`, does not accept.
+ */
 function wrongPart(arg: Expression, verb: Verb, typeOf: TypeOf): Expression | undefined {
   const { kind } = typeOf(arg);
   if (kind !== 'dyn' && !verb.kinds.includes(kind)) return arg;

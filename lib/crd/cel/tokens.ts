@@ -93,7 +93,10 @@ function tokenAt(source: string, index: number, at: number): Token | undefined {
 
 const halfToken = /["'][^\n]*|[&|=][^]?/uy;
 
-/** Returns the text that the real parser has read when it finds that it is not a token. */
+/**
+ * Returns the text that is not a token, as cel-go quotes it in its error: up to the end of the line after a quote, else
+ * one or two characters.
+ */
 function wrongAt(source: string, index: number): string {
   const half = matchAt(halfToken, source, index)?.[0];
   return half ?? String.fromCodePoint(source.codePointAt(index) ?? 0);

@@ -244,7 +244,6 @@ function versionKey({ metadata }: KubernetesObject): string | undefined {
   return uid === '' || resourceVersion === '' ? undefined : `@${uid}/${resourceVersion}`;
 }
 
-/** A document of a source. */
 export interface SourceDocument {
   readonly document: Document;
   /** The object that the document was made from. Another object means that the document may have changed. */

@@ -209,8 +209,8 @@ export function reportGone(pass: Pass, left: readonly UnstructuredObject[]): voi
 }
 
 /**
- * The objects whose deletion was requested, by the configuration that owned them. Kept in memory: after a
- * restart, the events of objects that were deleted meanwhile are missing.
+ * The objects whose deletion was requested, by the configuration that owned them. They are kept in memory only: no
+ * event is recorded for an object that disappears while the operator restarts.
  */
 export class Deletions {
   readonly #byOwner = new Map<string, Map<string, UnstructuredObject>>();

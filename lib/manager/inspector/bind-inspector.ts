@@ -59,7 +59,7 @@ export interface InspectorOptions {
 }
 
 export type ResolvedInspectorOptions = Resolved<Omit<InspectorOptions, 'allowedHosts'>> & {
-  /** In lower case. */
+  /** The allowed host names, in lower case. */
   readonly allowedHosts: ReadonlySet<string>;
 };
 

@@ -184,7 +184,7 @@ describe('checks of the schemas of custom resource definitions', () => {
     });
   });
 
-  describe('in a group of Kubernetes', () => {
+  describe('in a group of Kubernetes, such as example.k8s.io,', () => {
     const field = 'metadata.annotations[api-approved.kubernetes.io]';
     const required = 'protected groups must have approval annotation "api-approved.kubernetes.io"';
     const see = 'see https://github.com/kubernetes/enhancements/pull/1111';
@@ -196,7 +196,7 @@ describe('checks of the schemas of custom resource definitions', () => {
       spec: { ...(widgetCrd({}) as { spec: object }).spec, group },
     });
 
-    it('need the annotation, but not in other groups', async () => {
+    it('require the annotation api-approved.kubernetes.io, but not in other groups', async () => {
       const answer = await new Api().call('POST', crds, approved());
       expect(causeMessages(answer)).to.deep.equal({
         [field]: `Required value: ${required}, ${see}`,

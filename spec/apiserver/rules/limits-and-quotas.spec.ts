@@ -266,7 +266,7 @@ describe('ResourceQuotas', () => {
     expect(await usedBy('4', '5')).to.equal('limits.cpu=1,requests.cpu=1');
   });
 
-  it('refuse Pods that do not state a resource that they count', async () => {
+  it('refuse Pods without an amount for a resource that the quota limits', async () => {
     const api = await withQuota({ 'limits.memory': '1Gi', cpu: '1' });
     for (const given of [pod('a'), sharing('a', {})]) {
       const { body } = await api.call('POST', path('pods'), given);

@@ -310,7 +310,7 @@ export function pruningSuite(open: OpenScene): void {
     ]);
   });
 
-  it('deletes more if an annotation on the owner allows it for the current generation', async () => {
+  it('deletes more objects than maxDeletions allows if an annotation on the owner names the current generation', async () => {
     const scene = await open();
     const { namespace } = scene;
     scene.owner = await scene.admin.create<NetworkPolicy>({

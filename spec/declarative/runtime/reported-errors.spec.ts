@@ -158,7 +158,7 @@ describe('The conditions of a declarative controller', () => {
     });
   }
 
-  it('contain Throttled once the controller was slowed, also after that ends', () => {
+  it('contain Throttled since the controller was first slowed down; it is False when the controller runs normally again', () => {
     const health = new ControllerHealth(new VirtualClock());
     health.update(fine);
     expect(health.update({ ...fine, throttled: 'it feeds itself' })).to.equal(true);

@@ -162,7 +162,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     });
   });
 
-  it('receive the requests for a subresource on request, and not those for the object', async () => {
+  it('with the option subresource receive the requests for the subresource, and not those for the object', async () => {
     const limit = validatingWebhook<KubernetesObject>(
       Deployment,
       ({ object, subResource }) => {
