@@ -18,7 +18,7 @@ export interface ServerCore {
   readonly log: MvccLog;
   readonly kinds: KindRegistry;
   readonly clock: Clock;
-  /** Timers that wake watches. */
+  /** Timers that end the waits of watches for new changes. */
   readonly alarms: SharedAlarms;
   /** The interval of a watch's bookmarks, in milliseconds. */
   readonly bookmarkEveryMs: number;

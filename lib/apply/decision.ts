@@ -54,7 +54,6 @@ export interface Adopting extends Pair {
   readonly adoption: Adoption;
 }
 
-/** The object is updated. */
 export interface Updating<Desired> {
   readonly action: 'apply';
   readonly desired: Desired;

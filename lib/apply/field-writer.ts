@@ -50,7 +50,7 @@ export interface FieldWriterOptions {
 
 /** The fields of one object that the writer's manager is to own. */
 export interface DesiredFields {
-  /** Everything but the status. */
+  /** The object with everything but its status. */
   readonly object: UnstructuredObject;
   /** Undefined if no status is desired. */
   readonly status?: unknown;

@@ -206,7 +206,6 @@ export const stampTypes = { ConfigMap, Secret } as const;
 export interface Known {
   readonly chain: Chain;
   readonly outcomes: ReadonlyMap<string, Outcome>;
-  /** The workload. */
   readonly of: Pick<ChainedObject, 'type' | 'ref' | 'link'>;
 }
 

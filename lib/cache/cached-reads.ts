@@ -143,7 +143,7 @@ function selectionFrom<T extends KubernetesObject>(
   checkCallOptions('list', options);
   const isIndexed = indexTest(cache, type, options);
   if (!isAnyVersion(options.resourceVersion)) return undefined;
-  // Indexers need whole objects.
+  // Indexers need whole objects: an informer of the metadata alone does not suffice.
   const informer = informerFor(cache, type, options.index === undefined ? options : {});
   if (informer?.covers(options.namespace) !== true) return undefined;
   // Leave an invalid namespace to the client, which refuses it.

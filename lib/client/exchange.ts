@@ -42,7 +42,6 @@ export interface StreamOptions {
   readonly maxMs: number;
 }
 
-/** The authentication headers. */
 type Identity = CredentialHeaders;
 
 /** A response with an error status. */

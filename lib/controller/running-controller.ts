@@ -373,7 +373,7 @@ export class RunningController {
 /** The shared parts of one running controller. */
 export interface ControllerParts {
   readonly name: string;
-  /** The reporter of events. */
+  /** The name that Events have as `reportingController`. */
   readonly reportingController: string;
   readonly kind: string;
   /** The kinds that the controller owns. */

@@ -310,8 +310,11 @@ export class LeaderElector implements Leadership {
       const what = leader === '' ? 'no leader' : 'standing by';
       logger.info(`Lease ${this.#store.key}: ${what}`, { identity, leader });
     } else if (!isOwn) {
-      const what = 'standing by: another process, or an earlier one, holds the Lease with this identity';
-      logger.warn(`Lease ${this.#store.key}: ${what} (give each process its own identity)`, { identity });
+      const what =
+        'standing by: another process, or an earlier one, holds the Lease with this identity';
+      logger.warn(`Lease ${this.#store.key}: ${what} (give each process its own identity)`, {
+        identity,
+      });
     }
     if (leader !== '') this.#notify(() => callbacks.onNewLeader?.(leader));
   }

@@ -44,7 +44,7 @@ const rememberedFailures = 10_000;
  * keep the conditions of an earlier reconcile.
  */
 export class UnshownFailures {
-  /** By uid. */
+  /** The failures by uid of the object. */
   readonly #failures = new LruMap<string, Failure>(rememberedFailures);
 
   /** Remembers a failure. @returns false for a failure whose retry writes its conditions */

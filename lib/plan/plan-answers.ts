@@ -90,7 +90,7 @@ export function planAnswers(parts: PlanAnswersParts): PostAnswer {
 /** A request of a known user. */
 interface Asked {
   readonly question: HttpQuestion;
-  /** The body. */
+  /** The body of the request. */
   readonly text: string;
   readonly access: ReviewedAccess;
   readonly user: ReviewedUser;

@@ -25,7 +25,7 @@ export interface PlannedObjectState {
   readonly after: UnstructuredObject | undefined;
   /** Desired state of a created object. */
   readonly wanted?: UnstructuredObject | undefined;
-  /** Deleted and created again. */
+  /** Whether the object is deleted and created again. */
   readonly recreated?: boolean;
   /** Whether the deletion left its pods to the new object. */
   readonly orphaned?: boolean | undefined;

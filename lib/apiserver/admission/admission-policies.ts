@@ -100,7 +100,6 @@ export class AdmissionPolicies {
     return ofPolicies.size === 0 || ofBindings.size === 0;
   }
 
-  /** Returns all policies. */
   all(): readonly CompiledPolicy[] {
     const [ofPolicies, ofBindings] = this.#stored;
     const state = `${ofPolicies.end} ${ofBindings.end}`;

@@ -236,7 +236,7 @@ export class Availability {
       const url = isJsonObject(entry) ? entry['serverRelativeURL'] : undefined;
       return typeof url === 'string' ? url : undefined;
     } catch {
-      // Discovery works without OpenAPI.
+      // A server may have no OpenAPI document: its discovery works without one.
       return undefined;
     }
   }

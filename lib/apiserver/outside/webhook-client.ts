@@ -39,7 +39,7 @@ interface WebhookCall {
 
 /** A review to send. */
 interface Post {
-  /** The URL in messages. */
+  /** The URL as error messages show it. */
   readonly shown: string;
   readonly text: string;
   /** Aborted when the time is over, or when the server stops. */

@@ -145,7 +145,7 @@ function validateMutatingPolicy(spec: PolicySpec & MutatingSpec, errors: FieldEr
 
 const mutableOperations = ['*', 'CONNECT', 'CREATE', 'UPDATE'];
 
-/** Deletions cannot be mutated. */
+/** Refuses operations that a mutating policy cannot match: a deletion has no object to change. */
 function validateMutableOperations(
   resources: Wire<V1MatchResources> | undefined,
   errors: FieldErrors,

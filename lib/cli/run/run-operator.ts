@@ -144,6 +144,6 @@ export interface RunOptions extends ClusterOptions, ProcessOptions, LogOptions {
   /** Give the operator all permissions, without its role. */
   readonly asAdmin?: boolean | undefined;
   readonly untilSettled?: boolean | undefined;
-  /** In milliseconds. */
+  /** Maximum time until the operator has nothing to do, in milliseconds. */
   readonly settleTimeout: number;
 }

@@ -81,7 +81,7 @@ async function whileReady(
 
 /** Input of {@link whileReady}. */
 interface Announced {
-  /** The kubeconfig. */
+  /** The path of the kubeconfig. */
   readonly file: string;
   readonly options: ApiServerOptions;
   readonly context: CommandContext;

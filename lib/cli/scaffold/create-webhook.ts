@@ -282,7 +282,7 @@ async function foreignTexts(
   return new Map(entries);
 }
 
-/** Texts by paths. */
+/** File contents by path. */
 type Texts = ReadonlyMap<string, string>;
 
 /** Renderings of a template for different webhooks. */

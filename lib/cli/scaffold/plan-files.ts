@@ -21,7 +21,7 @@ export type WantedFile = {
     /** An existing file that the command has read and changed; `from` is the text that it read, if that must still be there. */
     | { readonly type: 'edited'; readonly text: string; readonly from?: string | undefined }
     | { readonly type: 'insert'; readonly insertions: readonly Insertion[] }
-    /** Deleted if it exists. */
+    /** A file that is deleted if it exists. */
     | { readonly type: 'delete' }
   );
 
@@ -32,7 +32,7 @@ export interface PlannedFile {
   readonly text: string;
   /** Present text; undefined if the file does not exist. */
   readonly before: string | undefined;
-  /** Advice for the user. */
+  /** Advice for the user, printed in parentheses after the file. */
   readonly note?: string;
 }
 

@@ -50,7 +50,6 @@ export interface HarmlessChange {
   readonly action: 'create' | 'configure';
   readonly ref: ObjectReference;
   readonly changes: readonly FieldChange[];
-  /** Additional information. */
   readonly note?: string | undefined;
 }
 

@@ -159,7 +159,6 @@ export class StatusPace {
     return Math.max(this.#left(askedMs), this.waitMs(name));
   }
 
-  /** Records a write. */
   written(name: string): void {
     this.#writtenMs.set(name, this.#clock.monotonicMs());
     this.#askedMs.delete(name);

@@ -77,7 +77,7 @@ export class JoinNode implements IncrementalNode {
     }
   }
 
-  /** undefined: no match. */
+  /** Returns undefined if no document matches. */
   #matches(
     { source, probes }: JoinStep,
     index: number,

@@ -46,7 +46,7 @@ const anyTurn = 'operator';
 export class DeclarativeOperator {
   /** Also the first part of the API group of its views. */
   readonly name: string;
-  /** Runs its controllers. */
+  /** The manager that runs the operator's controllers. */
   readonly manager: DeclarativeManager;
   readonly #options: ResolvedOperatorOptions;
   readonly #controllers: ControllerSet;

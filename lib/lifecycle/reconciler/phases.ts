@@ -32,7 +32,7 @@ export type LifecycleEvent =
   | 'UpgradeStarted'
   /** Every object is applied, every workload has rolled out, and superfluous objects are gone. */
   | 'DeployCompleted'
-  /** Its deletion begins. */
+  /** The deletion of the configuration begins. */
   | 'DeletionStarted'
   /** All owned objects are gone. */
   | 'DeletionCompleted';

@@ -12,11 +12,11 @@ import { normalRules, ruleLines } from './role-rules.js';
 
 /** Reaction of a manager to missing permissions. */
 export type PreflightMode =
-  /** Skips the reviews. */
+  /** Does not check the permissions. */
   | 'off'
   /** Logs the rules to add and continues: permissions may be granted later. */
   | 'warn'
-  /** Rejects the manager's `run`. */
+  /** Stops the start: `run` of the manager rejects. */
   | 'fail';
 
 interface PreflightOptions {
@@ -180,7 +180,7 @@ export async function missingAccess(
   return missing.sort((a, b) => order.indexOf(nameOf(a)) - order.indexOf(nameOf(b)));
 }
 
-/** Returns each verb once. */
+/** Returns the permissions to check by a unique name: each verb on a resource occurs once. */
 async function accessOf(
   client: Client,
   required: readonly RequiredAccess[],

@@ -26,7 +26,7 @@ const parts: Readonly<Record<string, (date: Date) => number>> = {
   getMilliseconds: (date) => date.getUTCMilliseconds(),
 };
 
-/** Returns 0 to 365. */
+/** Returns the day of the year, from 0 to 365. */
 function dayOfYear(date: Date): number {
   const newYear = new Date(0);
   newYear.setUTCFullYear(date.getUTCFullYear(), 0, 1);
