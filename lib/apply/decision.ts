@@ -28,7 +28,7 @@ export interface Creating<Desired> {
   readonly desired: Desired;
 }
 
-/** Nothing is to be done. */
+/** No write is needed, or the object is not the operator's to write. */
 export interface Unchanged {
   readonly action: 'nothing';
   readonly live?: UnstructuredObject | undefined;

@@ -76,7 +76,11 @@ export async function reconcileOnce(
   return resultOf(end, run);
 }
 
-/** @throws OperatorError `OutsideWrite`: the reconcile ended because of refused requests. */
+/**
+ * Decides whether requests of the handler that were refused fail the reconcile. If it succeeded nevertheless, they are
+ * only logged.
+ * @throws OperatorError `OutsideWrite`: the reconcile ended because of refused requests.
+ */
 function judgeRefusals(guard: OutsideGuard, run: ReconcileRun, end: RunEnd): void {
   const warn = (what: string): void => {
     run.logger.warn(what, { error: refusalOf(run, guard, end) });

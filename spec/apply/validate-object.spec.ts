@@ -49,7 +49,7 @@ describe('validateObject', () => {
     expect(() => validateObject(configMap('ü'.repeat(mebibyte / 2 + 1)))).to.throw('1048578 bytes');
   });
 
-  it('accepts padded base64 with line breaks, and rejects other text by its key without quoting it', () => {
+  it('accepts padded base64 with line breaks; for other text, names the key and does not quote the text', () => {
     const secret = (value: string): object => ({ data: { good: 'YWI=', key: value } });
     const check = (fields: object): void =>
       validateObject({ ...named('v1', 'Secret', 'a'), ...fields });
@@ -65,7 +65,7 @@ describe('validateObject', () => {
     );
   });
 
-  it('rejects data that is not a string by its key, and accepts null', () => {
+  it('rejects data that is not a string and names its key, and accepts null', () => {
     const check = (kind: string, fields: object): void =>
       validateObject({ ...named('v1', kind, 'a'), ...fields });
     const problem = (field: string, type: string): string =>

@@ -141,7 +141,7 @@ describe('isBug', () => {
     expect(isBug(await failureOf('not a URL'))).to.equal(true);
   });
 
-  it('ends on an error that is its own cause', () => {
+  it('returns for an error that is its own cause, without an endless loop', () => {
     const circle = inStep(undefined);
     Object.defineProperty(circle, 'cause', { value: circle });
     expect([isBug(circle), failureKindOf(circle)]).to.deep.equal([false, 'error']);

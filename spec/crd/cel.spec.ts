@@ -21,7 +21,7 @@ describe('CEL', () => {
     expect(localVerdicts()).to.deep.equal(real);
   });
 
-  it('gives the results of the real server at the edges of literals, operators and functions', () => {
+  it('gives the results of the real server for extreme values of literals, operators and functions', () => {
     const wanted: Verdicts = edges;
     const expressions = Object.keys(edges);
     // Together they would exceed the limit for the estimated cost of all rules.

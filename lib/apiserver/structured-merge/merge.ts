@@ -122,7 +122,8 @@ class ListMerge {
       }
       const next = this.#shared[this.#nextShared];
       if (this.#applied.byElement.has(live) && next !== undefined && next !== live) {
-        // The entry is shared, but another shared entry must come first.
+        // The live entry is also applied, but another entry comes before it in the applied order: that order wins, and
+        // this entry is placed later.
         this.#liveAt++;
         return;
       }

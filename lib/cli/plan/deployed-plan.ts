@@ -16,7 +16,7 @@ import { UsageError } from '../command-context.js';
 /** Annotation of a CRD: the Service of the operator that answers plans, as `namespace/name:port`. */
 export const planServiceAnnotation = 'operator-builder.io/plan';
 
-/** Options of {@link deployedPlan}. Those of the apply have their names in `kubectl apply`. */
+/** Options of {@link deployedPlan}. `serverSide`, `fieldManager` and `forceConflicts` are those of `kubectl apply`. */
 export interface DeployedPlanOptions {
   readonly client: ConnectedClient;
   readonly namespace: string;

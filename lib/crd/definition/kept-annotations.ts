@@ -109,7 +109,10 @@ function isKeptField(field: unknown): field is KeptField {
  */
 const mostBytes = 200 * 1024;
 
-/** The same fields in two forms: as many small parts, and as few large parts. */
+/**
+ * The values that a conversion loses, in two forms. `small` has an entry for each single field, as server-side apply
+ * needs; `large` has one entry for each lost part as a whole, which takes less space.
+ */
 export interface Sizes {
   readonly small: readonly KeptField[];
   readonly large: readonly KeptField[];
@@ -118,8 +121,8 @@ export interface Sizes {
 export const noFields: Sizes = { small: [], large: [] };
 
 /**
- * Adds annotations: first the annotations that keep fields of other versions, then the fields in small parts. If the
- * small parts do not all fit, adds as many of the large parts as fit.
+ * Adds annotations: first the annotations that keep fields of other versions, then the small entries. If these do not
+ * all fit, adds as many of the large ones as fit.
  */
 export function annotated(
   object: UnstructuredObject,

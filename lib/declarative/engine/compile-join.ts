@@ -173,14 +173,14 @@ function restStep(rest: readonly Conjunct[], { context, options }: JoinInput): D
 
 /** A join condition on one source. */
 export interface JoinCheck {
-  /** Evaluates a document `{ [name]: object }`. */
+  /** Returns whether the condition is true for a document `{ [name]: object }`, with an object of each source. */
   readonly expression: (document: Document) => boolean;
   readonly path: SpecPath;
 }
 
 /** A side of an equality. */
 export interface JoinSide {
-  /** Evaluates a document `{ [name]: object }`. */
+  /** Returns the value to compare, from a document `{ [name]: object }`. */
   readonly expression: Expression;
   readonly path: SpecPath;
   /** Whether the side is the second operand of `@in`: a list of which one item must equal the other side. */
