@@ -161,7 +161,10 @@ export class Outcomes {
     return { outcome: 'requeueAfter', againInMs: this.#requeue(item, wantedMs) };
   }
 
-  /** @returns the delay, in milliseconds */
+  /**
+   * Queues the key again, later than wanted if it is in a hot loop.
+   * @returns the delay, in milliseconds
+   */
   #requeue({ key, priority }: WorkItem, wantedMs: number): number {
     const { queue, triggers, hotLoops } = this.#parts;
     const afterMs = Math.max(wantedMs, hotLoops?.delayMs(key) ?? 0);

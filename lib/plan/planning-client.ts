@@ -19,7 +19,10 @@ export interface PlanningParts {
   readonly random?: Random | undefined;
 }
 
-/** Groups whose writes are not part of a plan: sent as dry runs, not laid over reads. */
+/**
+ * API groups of reviews and Events, which are no part of a plan. Their writes are sent as dry runs, and later reads do
+ * not contain them.
+ */
 const passing = ['authentication.k8s.io', 'authorization.k8s.io', 'events.k8s.io'];
 
 /**

@@ -270,7 +270,7 @@ describe('Answers to requests for plans', () => {
     }
   });
 
-  it('refuses a user with the remedy', async () => {
+  it('refuse a user whom the metrics server refuses, and add the remedy', async () => {
     for (const [status, remedy] of [
       [401, 'send a token that the API server accepts'],
       [429, 'try again later'],

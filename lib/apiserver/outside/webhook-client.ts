@@ -262,7 +262,6 @@ interface PostAnswer {
 
 const answerLimitBytes = 3 * 1024 * 1024;
 
-/** Sends a POST. @throws the error of the connection. */
 async function httpsPost(post: HttpsPost): Promise<PostAnswer> {
   const { url, servername, agent, text, signal } = post;
   const headers = {

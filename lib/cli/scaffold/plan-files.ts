@@ -13,7 +13,7 @@ export type WantedFile = {
   /** Path in the project's folder, with slashes. */
   readonly path: string;
 } &
-  /** `why`: says why an existing file counts as the user's. */
+  /** A file that the command writes as a whole. `why` is the reason for which an existing file counts as the user's. */
   (
     | { readonly type: 'whole'; readonly text: string; readonly why?: string | undefined }
     /** Written only if missing: the user's file stays, even with `--force`. */

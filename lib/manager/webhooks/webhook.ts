@@ -202,7 +202,8 @@ function problemOf(
   if (matchConditions.length > 64) return `matchConditions: want 64 at most`;
   const conditions = matchConditions.map((condition) => condition.name);
   const twice = conditions.find((each, index) => conditions.indexOf(each) !== index);
-  if (twice !== undefined) return `matchConditions: ${twice} is there twice; name each differently`;
+  if (twice !== undefined)
+    return `matchConditions: the name ${twice} occurs twice; name each condition differently`;
   const empty = matchConditions.find(({ expression }) => expression.trim() === '');
   return empty && `matchConditions: ${empty.name} has no expression`;
 }

@@ -231,7 +231,7 @@ describe('The overview of a manager', () => {
     expect(shown.controllers.items[0]?.troubledSources).to.equal(3);
   });
 
-  it('lists caches with what they lack, and the objects in quarantine', () => {
+  it('lists caches with missing kinds and the remedy, and the objects in quarantine', () => {
     const missing = { type: 'kind', apiVersion: 'a.b/v1', kind: 'Thing' } as const;
     const bad = { apiVersion: 'a.b/v1', kind: 'Thing', name: 'q', reason: 'no spec' };
     const cache = {

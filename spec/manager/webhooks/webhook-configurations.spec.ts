@@ -240,7 +240,7 @@ describe('The options of an admission webhook', () => {
     [{ timeoutSeconds: 31 }, 'timeoutSeconds 31: want 1 to 30'],
     [{ timeoutSeconds: 1.5 }, 'timeoutSeconds 1.5: want 1 to 30'],
     [{ matchConditions: conditions(65) }, 'matchConditions: want 64 at most'],
-    [{ matchConditions: [always('a'), always('b'), always('a')] }, 'a is there twice'],
+    [{ matchConditions: [always('a'), always('b'), always('a')] }, 'the name a occurs twice'],
     [{ matchConditions: [always('a'), { name: 'b', expression: ' ' }] }, 'b has no expression'],
     [{ operations: [] }, 'operations is empty'],
     [
