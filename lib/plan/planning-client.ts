@@ -20,7 +20,7 @@ export interface PlanningParts {
 }
 
 /**
- * API groups of reviews and Events, which are no part of a plan. Their writes are sent as dry runs, and later reads do
+ * API groups of reviews and Events, which are not part of a plan. Their writes are sent as dry runs, and later reads do
  * not contain them.
  */
 const passing = ['authentication.k8s.io', 'authorization.k8s.io', 'events.k8s.io'];
