@@ -1,11 +1,14 @@
 import {
   deepEqual,
+  describeObject,
   findCondition,
   isNotFound,
   createMergePatch,
   keyOf,
 } from '../../object/index.js';
 import { asRead } from '../../apply/index.js';
+import { getIfExists } from '../../client/index.js';
+import { OperatorError } from '../../system/index.js';
 import omit from 'lodash/omit.js';
 import { mergeStatus, pauseOf } from '../../status/index.js';
 import { setLifecycleCondition } from '../conditions.js';
@@ -39,6 +42,7 @@ export function settle(pass: Pass, type: OwnCondition): boolean {
 /**
  * Writes the status of the reconcile if it has changed, ignoring heartbeats. Does nothing if the
  * configuration is gone.
+ * @throws OperatorError `InvalidOption`: the definition of the kind has no place for the status.
  */
 export async function writeStatus(pass: Pass): Promise<void> {
   const { settings, live: client, signal } = pass;
@@ -57,7 +61,36 @@ export async function writeStatus(pass: Pass): Promise<void> {
     pass.cr = await mergeStatus(pass.cr, merge, { client, signal });
   } catch (error) {
     if (!isNotFound(error)) throw error;
+    const remedy = 'add it to the CRD, or set subresourceEnabled to false';
+    const problem = `the server has no subresource status for the kind; ${remedy}`;
+    await refuseUnlessGone(pass, problem, error);
+    return;
   }
+  const dropped = droppedFields(status, crManager.status(pass.cr) ?? {});
+  if (dropped.length === 0) return;
+  const remedy = 'add the lifecycleStatusProperties to the schema of the status';
+  await refuseUnlessGone(pass, `the server does not store ${dropped.join(', ')}; ${remedy}`);
+}
+
+/** Returns the fields of `wanted` that the server has dropped, because the schema lacks them. */
+function droppedFields(wanted: LifecycleStatus, stored: LifecycleStatus): readonly string[] {
+  const names = Object.keys(wanted) as (keyof LifecycleStatus)[];
+  return names.filter((name) => {
+    const value = wanted[name];
+    const isEmpty = value === undefined || value.length === 0;
+    return !isEmpty && stored[name] === undefined;
+  });
+}
+
+/** @throws OperatorError `InvalidOption` with the problem, unless the configuration is gone. */
+async function refuseUnlessGone(pass: Pass, problem: string, cause?: unknown): Promise<void> {
+  const { cr, live, settings, signal } = pass;
+  const now = await getIfExists(live, settings.crManager.type, keyOf(cr), { signal });
+  if (now?.metadata.uid !== cr.metadata.uid) return;
+  const message = `status of ${describeObject(cr)}: ${problem}`;
+  // The status cannot show the problem.
+  pass.addEvent({ type: 'Warning', reason: 'ReconcileFailed', message });
+  throw new OperatorError('InvalidOption', message, { cause });
 }
 
 /**

@@ -1,5 +1,12 @@
 import { getIfExists, isStaleWrite } from '../../client/index.js';
-import { describeObject, isJsonObject, isUnavailable, keyOf } from '../../object/index.js';
+import {
+  describeObject,
+  isInvalid,
+  isJsonObject,
+  isUnavailable,
+  keyOf,
+} from '../../object/index.js';
+import { isOperatorError } from '../../system/index.js';
 import type {
   KubernetesObject,
   ResourceType,
@@ -89,11 +96,27 @@ async function announced(
 async function end(pass: Pass): Promise<undefined> {
   pass.status = { ...pass.status, phase: nextPhase(pass.status.phase ?? '', 'DeletionCompleted') };
   pass.explain(undefined);
-  await writeStatus(pass);
+  await writeStatus(pass).catch((error: unknown) => {
+    if (!isUnstorable(error)) throw error;
+    const { message: why } = error;
+    pass.logger.warn(`the deletion is complete, although its status cannot be stored: ${why}`);
+  });
   pass.isOver = true;
   await releaseFinalizers(pass);
   pass.settings.owedCallbacks.forget(pass.cr);
   pass.settings.begun.delete(pass.cr.metadata.uid ?? '');
+}
+
+/**
+ * Whether no retry can store the status, because the definition of the kind has no place for it. The finalizer would
+ * otherwise hold the configuration forever.
+ */
+function isUnstorable(error: unknown): error is Error {
+  return (
+    isOperatorError(error, 'InvalidOption') ||
+    isOperatorError(error, 'Terminal') ||
+    isInvalid(error)
+  );
 }
 
 interface KnownObjects {

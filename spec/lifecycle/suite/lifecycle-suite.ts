@@ -12,6 +12,7 @@ import { keepingSuite } from './keeping.js';
 import { managingSuite } from './managing.js';
 import { settlingSuite } from './settling.js';
 import { stages } from './stage.js';
+import { storingSuite } from './storing.js';
 import { takingOverSuite } from './taking-over.js';
 import { upgradingSuite } from './upgrading.js';
 import { waitingSuite } from './waiting.js';
@@ -34,6 +35,7 @@ export function lifecycleSuite(newTarget: () => Promise<BuilderTarget>): void {
   describe('health checks and hooks', () => watchingOverSuite(open));
   describe('an inconsistent status', () => contradictingSuite(open));
   describe('bad input', () => badInputSuite(open));
+  describe('a status that is not stored', () => storingSuite(open));
   describe('definitions', () => definingSuite(open));
   describe('a reconciler driven by watch events', () => drivingSuite(open));
   describe('in a Manager', () => managingSuite(open));

@@ -1,0 +1,87 @@
+import { expect } from 'chai';
+import omit from 'lodash/omit.js';
+import { ensureCrd } from '../../../lib/client/index.js';
+import { defineResource, s } from '../../../lib/crd/index.js';
+import { createCrd } from '../../../lib/lifecycle/index.js';
+import type { CustomResourceDefinition } from '../../../lib/object/kinds.js';
+import type { TypeReference } from '../../../lib/object/resource-type.js';
+import type { Config, OpenStage, Stage } from './stage.js';
+import { group } from './stage.js';
+import { configMap } from './system.js';
+
+type Version = CustomResourceDefinition['spec']['versions'][number];
+
+/** Declares what a user learns of a kind whose definition has no place for the status of a lifecycle. */
+export function storingSuite(open: OpenStage): void {
+  const definitions: Record<string, readonly [string, (version: Version) => Version, RegExp]> = {
+    'no subresource status': [
+      'LocalPlain',
+      (version) => omit(version, 'subresources'),
+      /LocalPlain .*the server has no subresource status for the kind; add it to the CRD/,
+    ],
+    'no schema of a status': [
+      'LocalPruned',
+      (version) => ({
+        ...version,
+        schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object' } } } },
+      }),
+      /LocalPruned .*does not store .*phase.*; add .*lifecycleStatusProperties/,
+    ],
+  };
+  for (const [what, [kind, changed, message]] of Object.entries(definitions)) {
+    it(`names the problem and the remedy: ${what}`, async () => {
+      const stage = await openKind(open, kind, changed);
+      const { error, events } = await stage.pass('1.0.0');
+      expect(error).to.match(message);
+      expect(events).to.include('ReconcileFailed');
+    });
+
+    it(`deletes the configuration and its objects: ${what}`, async () => {
+      const stage = await openKind(open, kind, changed);
+      await stage.pass('1.0.0');
+      expect((await stage.config()).metadata.finalizers).to.have.length(1);
+      await stage.delete();
+      await stage.target.eventually(async () => {
+        await stage.pass('1.0.0');
+        expect(await stage.exists()).to.equal(false);
+      });
+      expect(await stage.isGone('ConfigMap', 'settings')).to.equal(true);
+    });
+  }
+
+  it('deletes the configuration and its objects although its kind is defined without a status', async () => {
+    const stage = await open({ type: Bare as TypeReference<Config>, config: null });
+    await ensureCrd(stage.admin, Bare.crd, { clock: stage.target.clock });
+    stage.resources = () => [configMap(stage.namespace)];
+    await stage.create();
+    expect((await stage.pass('1.0.0')).error).to.include('status.phase: not in the schema');
+    await stage.delete();
+    await stage.target.eventually(async () => {
+      await stage.pass('1.0.0');
+      expect(await stage.exists()).to.equal(false);
+    });
+    expect(await stage.isGone('ConfigMap', 'settings')).to.equal(true);
+  });
+}
+
+/** A kind of `defineResource`, which checks a status before it is sent. */
+const Bare = defineResource({
+  ...{ group, kind: 'LocalBare' },
+  versions: [{ name: 'v1alpha1', schema: s.object({ spec: s.unknownObject() }) }],
+});
+
+/** Opens a stage with a configuration of a new kind. */
+async function openKind(
+  open: OpenStage,
+  kind: string,
+  changed: (version: Version) => Version,
+): Promise<Stage> {
+  const type = { apiVersion: `${group}/v1alpha1`, kind };
+  const stage = await open({ type, config: null });
+  const crd = createCrd({ group, kind }, { scope: 'Namespaced' });
+  const spec = { ...crd.spec, versions: crd.spec.versions.map(changed) };
+  await ensureCrd(stage.admin, { ...crd, spec }, { clock: stage.target.clock });
+  stage.resources = () => [configMap(stage.namespace)];
+  await stage.create();
+  return stage;
+}
