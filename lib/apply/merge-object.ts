@@ -1,3 +1,4 @@
+import omit from 'lodash/omit.js';
 import type { Client } from '../client/index.js';
 import { definition, rawDefinition } from '../crd/internal.js';
 import {
@@ -98,7 +99,7 @@ export class ObjectMerger {
     const written = await client.update(object, { signal });
     const isWritten = written.metadata.resourceVersion !== live.metadata.resourceVersion;
     // A planned write changes the object and keeps its version.
-    if (isWritten || !deepEqual(written, live)) return written;
+    if (isWritten || !deepEqual(withoutManagers(written), withoutManagers(live))) return written;
     this.#reverted.record(live.metadata.uid ?? '', [asRead(live), merged]);
     return live;
   }
@@ -120,6 +121,11 @@ export class ObjectMerger {
     logger.warn(`${what} can't be read: fields that are no longer desired stay`);
     return {};
   }
+}
+
+// Objects from a cache have no managedFields.
+function withoutManagers(object: UnstructuredObject): UnstructuredObject {
+  return { ...object, metadata: omit(object.metadata, 'managedFields') };
 }
 
 // If users or other controllers may change the content of the object, the operator owns only its labels and

@@ -4,6 +4,7 @@ import { getIfExists } from '../../client/index.js';
 import {
   describeObject,
   isJsonObject,
+  jsonCopy,
   keyOf,
   withControllerReference,
 } from '../../object/index.js';
@@ -67,10 +68,12 @@ export async function survey(pass: Pass): Promise<Survey> {
 
 async function surveyObject(
   pass: Pass,
-  object: KubernetesObject,
+  given: KubernetesObject,
   coming: ReturnType<typeof definedKinds>,
 ): Promise<SurveyedObject | string> {
   try {
+    // The comparison with the live object needs the JSON form: text for a Date, for example.
+    const object = jsonCopy(given, describeObject(given));
     const type = await typeOf(pass, object, coming);
     const namespaced = (type ?? coming.get(kindName(object)))?.namespaced === true;
     const placed = inPlace(object, namespaced);
@@ -91,7 +94,7 @@ async function surveyObject(
 
 /** Errors that a retry cannot fix: the operator, its configuration or the cluster must change. */
 const insoluble: readonly string[] = [
-  ...['UnknownKind', 'InvalidOwner', 'AlreadyOwned', 'InvalidObject'],
+  ...['UnknownKind', 'InvalidOwner', 'AlreadyOwned', 'InvalidObject', 'InvalidValue'],
 ];
 
 async function typeOf(

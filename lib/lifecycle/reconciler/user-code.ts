@@ -85,7 +85,11 @@ export function hasCallbacks({ settings }: Pass, object: UnstructuredObject): bo
   return settings.dispatcher.handles?.(object) ?? true;
 }
 
-/** Calls the callbacks of an object. @throws the error of a callback, unchanged. */
+/**
+ * Calls the callbacks of an object.
+ * @throws the error of a callback, unchanged.
+ * @throws OperatorError `InvalidObject`: a callback made another object of the one that is written then.
+ */
 export async function invokeCallbacks(
   pass: Pass,
   state: CallbackState,
@@ -96,10 +100,44 @@ export async function invokeCallbacks(
   const { settings, logger, live: client, cr } = pass;
   const { dispatcher, recorder, namespace } = settings;
   const what = `callback ${state} of ${describeObject(object)}`;
+  const written = writtenAfter(state, { desired, current });
+  const before = written && identifyingFields(written);
   await callUserCode(pass, { what, saw: [desired, current] }, (signal) => {
     const args = { logger, client, recorder, namespace, cr, state, desired, current, signal };
     return dispatcher.invokeCallbacks(args);
   });
+  if (before !== undefined) refuseOtherIdentity(what, before, identifyingFields(written));
+}
+
+/** Returns the object that is written after the callbacks of a state, with their changes. */
+function writtenAfter(
+  state: CallbackState,
+  { desired, current }: CallbackObjects,
+): UnstructuredObject | undefined {
+  if (state === 'PRE_CREATE') return desired;
+  return state === 'PRE_UPDATE' ? current : undefined;
+}
+
+type Identity = Readonly<Record<string, unknown>>;
+
+/** Callbacks in plain JavaScript can leave anything of an object. */
+function identifyingFields(object: Partial<UnstructuredObject> | undefined): Identity {
+  const { apiVersion, kind, metadata }: Partial<UnstructuredObject> = object ?? {};
+  const { name, namespace }: Partial<UnstructuredObject['metadata']> = metadata ?? {};
+  return { apiVersion, kind, 'metadata.name': name, 'metadata.namespace': namespace };
+}
+
+// The reconciler would never find the other object again, and would create it in each reconcile.
+function refuseOtherIdentity(what: string, before: Identity, after: Identity): void {
+  const changed = Object.keys(before).filter((path) => before[path] !== after[path]);
+  if (changed.length === 0) return;
+  const changes = changed.map((path) => {
+    const [from, to] = [before[path], after[path]].map((value) => JSON.stringify(value));
+    return `${path} from ${from ?? 'nothing'} to ${to ?? 'nothing'}`;
+  });
+  const remedy =
+    'a callback may change other fields only; change these where the object is desired';
+  throw new OperatorError('InvalidObject', `${what} changed ${changes.join(', ')}: ${remedy}`);
 }
 
 /**

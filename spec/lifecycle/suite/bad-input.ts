@@ -10,6 +10,11 @@ export function badInputSuite(open: OpenStage): void {
   const anything = (): unknown => undefined;
   const controller = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'x', controller: true };
   const controlled = { ownerReferences: [controller] };
+  const circle = (): unknown => {
+    const data: Record<string, unknown> = {};
+    data['self'] = data;
+    return [{ ...configMap('x'), data }];
+  };
   const lists: Record<string, readonly [() => unknown, RegExp]> = {
     'no list': [anything, /getAllResources returned undefined: want a list/],
     'null for a list': [() => null, /getAllResources returned null: want a list/],
@@ -36,6 +41,14 @@ export function badInputSuite(open: OpenStage): void {
     'an invalid apiVersion': [
       () => [{ apiVersion: 'a/b/c', kind: 'Secret', metadata: { name: 'x', namespace: 'x' } }],
       /a\/b\/c/,
+    ],
+    'a value without a JSON form': [
+      () => [{ ...configMap('x'), data: { port: NaN } }],
+      /ConfigMap x\/settings: data\.port has no JSON form, got NaN; give a finite number/,
+    ],
+    'an object that contains itself': [
+      circle,
+      /ConfigMap x\/settings: data\.self has no JSON form, got an object that contains itself/,
     ],
     'an unserved kind': [
       () => [{ apiVersion: 'none.example.com/v1', kind: 'None', metadata: { name: 'x' } }],

@@ -250,6 +250,47 @@ export function callingBackSuite(open: OpenStage): void {
     });
   }
 
+  it('refuses a PRE_CREATE callback that makes another object, and names the changed fields', async () => {
+    const stage = await open();
+    stage.dispatcher.addCallback(Deployment, ({ state, desired }) => {
+      if (state === 'PRE_CREATE') Object.assign(desired?.metadata ?? {}, { name: 'other' });
+    });
+    const { error, events } = await stage.pass('1.0.0');
+    expect(error)
+      .to.include(`callback PRE_CREATE of Deployment ${stage.namespace}/web changed`)
+      .and.include('metadata.name from "web" to "other"');
+    expect(events).to.include('CreateResourceFailed Deployment web');
+    expect(await stage.isGone('Deployment', 'other')).to.equal(true);
+  });
+
+  it('refuses a PRE_UPDATE callback that makes another object, and updates the others', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    stage.dispatcher.addCallback(Deployment, ({ state, current }) => {
+      if (state === 'PRE_UPDATE') Object.assign(current?.metadata ?? {}, { namespace: 'other' });
+    });
+    stage.resources = () => {
+      const labels = { tier: 'front' };
+      return system(stage.namespace, { image: 'nginx:2' }).map((object) =>
+        object.kind === 'Deployment'
+          ? object
+          : { ...object, metadata: { ...object.metadata, labels } },
+      );
+    };
+    const { error } = await stage.pass('1.0.0');
+    const change = `metadata.namespace from "${stage.namespace}" to "other"`;
+    expect(error).to.include(`changed ${change}`);
+    expect((await stage.get('Service', 'web')).metadata.labels).to.include({ tier: 'front' });
+  });
+
+  it('refuses a PRE_CREATE callback that removes the metadata', async () => {
+    const stage = await open();
+    stage.dispatcher.addCallback(Deployment, ({ state, desired }) => {
+      if (state === 'PRE_CREATE') Reflect.deleteProperty(desired ?? {}, 'metadata');
+    });
+    expect((await stage.pass('1.0.0')).error).to.include('metadata.name from "web" to nothing');
+  });
+
   it('names each object whose callback throws the same error', async () => {
     const stage = await open();
     const failure = new Error('no quota');

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { forwarding } from '../../../lib/client/client-wrappers.js';
 import { markHealthy } from '../../../lib/lifecycle/index.js';
+import { ConfigMap } from '../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
+import { withCache } from '../../builder/suite/scene.js';
 import { configMap, system } from './system.js';
 import type { OpenStage } from './stage.js';
 
@@ -24,6 +26,38 @@ export function settlingSuite(open: OpenStage): void {
     stage.resources = () => system(stage.namespace, { image: 'nginx:3' });
     await stage.pass('1.0.0', reconciler);
     expect(writes).to.equal(2);
+  });
+
+  it('does not repeat a write that the server ignores, although its cache has no managedFields', async () => {
+    const stage = await open();
+    const { namespace } = stage;
+    const cached = await withCache(stage.operator.client, [ConfigMap], false);
+    try {
+      const own = { client: cached.client, isMutable: () => false };
+      const reconciler = stage.newReconciler(own);
+      stage.resources = () => [{ ...configMap(namespace), unknownField: { size: 'large' } }];
+      await stage.target.eventually(async () => {
+        const { phase } = await stage.pass('1.0.0', reconciler);
+        expect(phase).to.equal('Deployed');
+      });
+      await stage.operator.requests();
+      const { events } = await stage.pass('1.0.0', reconciler);
+      expect(events).to.deep.equal([]);
+      expect(await stage.writes()).to.deep.equal([]);
+    } finally {
+      await cached.stop();
+    }
+  });
+
+  it('writes a time and a URL among the data as text, once', async () => {
+    const stage = await open({ isMutable: () => false });
+    const data = { at: new Date(0), url: new URL('https://example.com/') };
+    stage.resources = () => [{ ...configMap(stage.namespace), data }];
+    await stage.deploy('1.0.0');
+    expect((await stage.get('ConfigMap', 'settings'))['data']).to.deep.equal({
+      at: '1970-01-01T00:00:00.000Z',
+      url: 'https://example.com/',
+    });
   });
 
   it('changes nothing in the second reconcile, whatever the server fills in', async () => {
