@@ -2,13 +2,14 @@ import {
   deepEqual,
   describeObject,
   findCondition,
+  isInvalid,
   isNotFound,
   createMergePatch,
   keyOf,
 } from '../../object/index.js';
 import { asRead } from '../../apply/index.js';
 import { getIfExists } from '../../client/index.js';
-import { OperatorError } from '../../system/index.js';
+import { OperatorError, isOperatorError } from '../../system/index.js';
 import omit from 'lodash/omit.js';
 import { mergeStatus, pauseOf } from '../../status/index.js';
 import { setLifecycleCondition } from '../conditions.js';
@@ -87,10 +88,15 @@ async function refuseUnlessGone(pass: Pass, problem: string, cause?: unknown): P
   const { cr, live, settings, signal } = pass;
   const now = await getIfExists(live, settings.crManager.type, keyOf(cr), { signal });
   if (now?.metadata.uid !== cr.metadata.uid) return;
-  const message = `status of ${describeObject(cr)}: ${problem}`;
-  // The status cannot show the problem.
-  pass.addEvent({ type: 'Warning', reason: 'ReconcileFailed', message });
-  throw new OperatorError('InvalidOption', message, { cause });
+  throw new OperatorError('InvalidOption', `status of ${describeObject(cr)}: ${problem}`, {
+    cause,
+  });
+}
+
+/** Whether no retry can store the status, because the definition of the kind has no place for it. */
+export function isUnstorable(error: unknown): error is Error {
+  const isRefused = isOperatorError(error, 'InvalidOption') || isOperatorError(error, 'Terminal');
+  return isRefused || isInvalid(error);
 }
 
 /**
@@ -150,14 +156,24 @@ export function hasFinalizer({ cr, settings }: Pass): boolean {
   return cr.metadata.finalizers?.some((name) => ours.includes(name)) === true;
 }
 
-/** Adds our finalizer, and removes those of the previous operator. */
-export async function takeFinalizers(pass: Pass): Promise<void> {
+/**
+ * Adds our finalizer, and removes those of the previous operator.
+ * @returns false if the configuration is gone
+ */
+export async function takeFinalizers(pass: Pass): Promise<boolean> {
   const { finalizer } = pass.settings;
   const { finalizers = [] } = pass.cr.metadata;
   const kept = withoutLegacy(pass);
   const isWhole = kept.length === finalizers.length && kept.includes(finalizer);
-  if (!isWhole)
+  if (isWhole) return true;
+  try {
     await setFinalizers(pass, [...kept.filter((name) => name !== finalizer), finalizer]);
+    return true;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    pass.isOver = true;
+    return false;
+  }
 }
 
 /** Removes our finalizer and those of the previous operator. The configuration may already be gone. */

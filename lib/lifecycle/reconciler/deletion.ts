@@ -1,12 +1,5 @@
 import { getIfExists, isStaleWrite } from '../../client/index.js';
-import {
-  describeObject,
-  isInvalid,
-  isJsonObject,
-  isUnavailable,
-  keyOf,
-} from '../../object/index.js';
-import { isOperatorError } from '../../system/index.js';
+import { describeObject, isJsonObject, isUnavailable, keyOf } from '../../object/index.js';
 import type {
   KubernetesObject,
   ResourceType,
@@ -26,7 +19,13 @@ import {
 } from './owned-objects.js';
 import { desiredList, inPlace, isOurs } from './survey.js';
 import { causesOf, failureText, joined } from './pass.js';
-import { hasFinalizer, releaseFinalizers, settle, writeStatus } from './configuration.js';
+import {
+  hasFinalizer,
+  isUnstorable,
+  releaseFinalizers,
+  settle,
+  writeStatus,
+} from './configuration.js';
 import { hasCallbacks, invokeCallbacks } from './user-code.js';
 import type { Pass } from './pass.js';
 import { nextPhase } from './phases.js';
@@ -97,6 +96,7 @@ async function end(pass: Pass): Promise<undefined> {
   pass.status = { ...pass.status, phase: nextPhase(pass.status.phase ?? '', 'DeletionCompleted') };
   pass.explain(undefined);
   await writeStatus(pass).catch((error: unknown) => {
+    // The finalizer would otherwise hold the configuration forever.
     if (!isUnstorable(error)) throw error;
     const { message: why } = error;
     pass.logger.warn(`the deletion is complete, although its status cannot be stored: ${why}`);
@@ -105,18 +105,6 @@ async function end(pass: Pass): Promise<undefined> {
   await releaseFinalizers(pass);
   pass.settings.owedCallbacks.forget(pass.cr);
   pass.settings.begun.delete(pass.cr.metadata.uid ?? '');
-}
-
-/**
- * Whether no retry can store the status, because the definition of the kind has no place for it. The finalizer would
- * otherwise hold the configuration forever.
- */
-function isUnstorable(error: unknown): error is Error {
-  return (
-    isOperatorError(error, 'InvalidOption') ||
-    isOperatorError(error, 'Terminal') ||
-    isInvalid(error)
-  );
 }
 
 interface KnownObjects {

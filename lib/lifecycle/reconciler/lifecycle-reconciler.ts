@@ -10,7 +10,7 @@ import { OwnedKinds } from '../owned-kinds.js';
 import { carryOut, keepPerishables } from './apply-objects.js';
 import { deleteSystem } from './deletion.js';
 import { joined, partsOf, reportFailure, Pass } from './pass.js';
-import { isPaused, takeFinalizers, writeStatus } from './configuration.js';
+import { isPaused, isUnstorable, takeFinalizers, writeStatus } from './configuration.js';
 import type { LifecycleReconcilerOptions, Settings } from './settings.js';
 import type { LifecycleRequest } from './pass.js';
 import {
@@ -100,6 +100,10 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
       if (!pass.isOver) await writeStatus(pass);
       pass.record(true);
     } catch (error) {
+      if (isUnstorable(error)) {
+        // The status cannot show the problem.
+        pass.addEvent({ type: 'Warning', reason: 'ReconcileFailed', message: error.message });
+      }
       pass.record(false);
       errors.push(error);
     }
@@ -122,7 +126,7 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
       errors.push(...partsOf(error));
       return undefined;
     });
-    if (!pass.arePerishablesKept && !pass.signal.aborted) {
+    if (!pass.arePerishablesKept && !pass.isOver && !pass.signal.aborted) {
       await keepPerishables(pass).catch((error: unknown) => errors.push(error));
     }
     if (errors.length > 0) throw joined(errors);
@@ -140,11 +144,13 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
     }
     if (pass.isCreating && refusesOlderThanObjects(pass, surveyed.objects)) return undefined;
     const { sanityChecker } = pass.settings;
-    await takeFinalizers(pass);
+    if (!(await takeFinalizers(pass))) return undefined;
     if (pass.isCreating) await beginDeployment(pass);
-    const sane = await callUserCode(pass, { what: 'sanityChecker' }, (signal) =>
+    const answer = await callUserCode(pass, { what: 'sanityChecker' }, (signal) =>
       sanityChecker?.(pass.cr, pass.hooks(signal)),
     );
+    // Plain JavaScript can return null for "no result".
+    const sane = answer ?? undefined;
     if (sane !== undefined) {
       pass.arePerishablesKept = true;
       return sane.requeueAfterMs;

@@ -8,7 +8,7 @@ import type { Marked, Trouble } from '../conditions.js';
 import { explainedStatus } from '../conditions.js';
 import type { LifecycleObject, LifecycleStatus } from '../lifecycle-status.js';
 import type { HookContext, Settings } from './settings.js';
-import { failureKindOf } from '../../controller/index.js';
+import { failureKindOf, readableError } from '../../controller/index.js';
 import { isInvalid, isUnavailable, isJsonObject, redacted } from '../../object/index.js';
 import { errorMessage } from '../../system/index.js';
 
@@ -161,8 +161,9 @@ export class Pass {
   /** Returns the source and the cause of a failure. Redacts the data of `object` if it is a Secret. */
   textOf(error: unknown, object?: KubernetesObject): string {
     const { what, saw = [] } = this.#sources.get(error) ?? {};
-    const text = failureText(error, object, ...saw);
-    return what === undefined ? text : `${what}: ${text}`;
+    const text = failureText(readableError(error), object, ...saw);
+    // The message of a time-out names the source itself.
+    return what === undefined || text.startsWith(what) ? text : `${what}: ${text}`;
   }
 
   /** Calls `work` once the status is written. */
@@ -229,9 +230,15 @@ export function failureText(
   ...objects: readonly (KubernetesObject | undefined)[]
 ): string {
   const text = objects.reduce(withoutData, errorMessage(error));
-  const isFixed = isInvalid(error) && /immutable|may not be changed|are forbidden/.test(text);
-  return isFixed ? `${text}; ${immutableRemedy}` : text;
+  if (!isInvalid(error)) return text;
+  if (text.includes('can not be less than status.capacity')) return `${text}; ${claimRemedy}`;
+  return fixedField.test(text) ? `${text}; ${immutableRemedy}` : text;
 }
+
+/** The words of the server about fields that cannot change. */
+const fixedField = /immutable|may not be changed|may not change once set|are forbidden/;
+
+const claimRemedy = 'take the change back: claims can only grow';
 
 // Names the harmless remedy first: a deletion stops the pods of a workload, and deletes the data of a claim.
 const immutableRemedy =

@@ -1,5 +1,9 @@
 import { expect } from 'chai';
+import { forwarding } from '../../../lib/client/index.js';
+import type { Client } from '../../../lib/client/index.js';
 import { createCrd } from '../../../lib/lifecycle/index.js';
+import type { PersistentVolumeClaim } from '../../../lib/object/kinds.js';
+import { deepFreeze } from '../../../lib/object/deep-freeze.js';
 import { systemRandom } from '../../../lib/system/random.js';
 import { LocalConfig } from './stage.js';
 import { configMap, deployment, system } from './system.js';
@@ -282,6 +286,50 @@ export function badInputSuite(open: OpenStage): void {
     await stage.deploy('1.1.0');
   });
 
+  it('adds the remedy to the refusal of another address of a Service', async () => {
+    const stage = await open();
+    const { namespace } = stage;
+    const service = (clusterIP: string): object => ({
+      ...{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'web', namespace } },
+      spec: { clusterIP, ports: [{ port: 80 }], selector: { app: 'web' } },
+    });
+    await expectRemedy(stage, [service('None'), service('10.96.0.77')], {
+      refusal: 'may not change once set; give the object another name in a new release',
+    });
+  });
+
+  it('adds the remedy to the refusal of a smaller claim', async () => {
+    const stage = await open();
+    const { namespace } = stage;
+    const claim = (storage: string): object => ({
+      ...{ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'web', namespace } },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage } } },
+    });
+    await expectRemedy(stage, [claim('2Gi'), claim('1Gi')], {
+      refusal: 'than status.capacity; take the change back: claims can only grow',
+      until: async () => {
+        const { status } = await stage.get<PersistentVolumeClaim>('PersistentVolumeClaim', 'web');
+        expect(status?.phase).to.equal('Bound');
+      },
+    });
+  });
+
+  it('tells what to do if getAllResources changes the configuration', async () => {
+    const stage = await open();
+    stage.resources = (config) => {
+      Object.assign(config.spec ?? {}, { size: 'large' });
+      return [];
+    };
+    const { client } = stage.operator;
+    const frozen: Client = {
+      ...forwarding(client),
+      get: async (type, key, options) => deepFreeze(await client.get(type, key, options)),
+    };
+    await stage.pass('1.0.0', stage.newReconciler({ client: frozen }));
+    const { conditions = [] } = await stage.status();
+    expect(conditions[2]?.message).to.match(/^getAllResources: Cannot add .*change a copy/);
+  });
+
   it('waits for a desired object in deletion, and creates it again', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
@@ -364,7 +412,7 @@ async function expectBlocked(stage: Stage, message: RegExp): Promise<void> {
     events: ['ConfigError'],
   });
   const { conditions = [] } = await stage.status();
-  expect(conditions[2]?.message).to.match(message);
+  expect(conditions[2]?.message, JSON.stringify(conditions)).to.match(message);
   const { metadata } = await stage.config();
   expect(metadata.finalizers).to.equal(undefined);
   expect(await stage.isGone('Deployment', 'web')).to.equal(true);
@@ -377,4 +425,19 @@ async function expectCalm(stage: Stage, version = '1.0.0'): Promise<void> {
   expect((await stage.pass(version)).events).to.deep.equal([]);
   expect((await stage.pass(version, stage.newReconciler())).events).to.deep.equal([]);
   expect(await stage.writes()).to.deep.equal([]);
+}
+
+/** Expects that the server refuses the second object in place of the first one, and that a condition says why. */
+async function expectRemedy(
+  stage: Stage,
+  [before, after]: readonly [object, object],
+  { refusal, until }: { readonly refusal: string; readonly until?: () => Promise<void> },
+): Promise<void> {
+  stage.resources = () => [before];
+  await stage.deploy('1.0.0');
+  if (until !== undefined) await stage.target.eventually(until);
+  stage.resources = () => [after];
+  await stage.pass('1.0.0');
+  const { conditions = [] } = await stage.status();
+  expect(conditions[2]?.message).to.include(refusal);
 }

@@ -327,6 +327,11 @@ export function callingBackSuite(open: OpenStage): void {
     expect(events).to.include('CreateResourceFailed Deployment web');
     expect(events).to.include('CreateResourceSuccess Service web');
     expect(aborted).to.deep.equal([true]);
+    const { conditions = [] } = await stage.status();
+    const name = `Deployment ${stage.namespace}/web`;
+    expect(conditions.find(({ type }) => type === 'Degraded')?.message).to.equal(
+      `could not create ${name}: callback PRE_CREATE of ${name} did not end within 0.2 s`,
+    );
   });
 }
 

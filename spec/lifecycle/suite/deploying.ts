@@ -139,6 +139,18 @@ export function deployingSuite(open: OpenStage): void {
       .and.not.have.key('error');
   });
 
+  it('ends without an error if the configuration is deleted before it has the finalizer', async () => {
+    const stage = await open();
+    stage.resources = async () => {
+      await stage.delete();
+      return [];
+    };
+    expect(await stage.pass('1.0.0'))
+      .to.include({ phase: undefined })
+      .and.not.have.key('error');
+    expect(await stage.exists()).to.equal(false);
+  });
+
   it('rejects an operator without a version', async () => {
     const stage = await open();
     expect((await stage.pass('')).error).to.match(/operatorVersion is empty/);

@@ -54,7 +54,9 @@ export function storingSuite(open: OpenStage): void {
     await ensureCrd(stage.admin, Bare.crd, { clock: stage.target.clock });
     stage.resources = () => [configMap(stage.namespace)];
     await stage.create();
-    expect((await stage.pass('1.0.0')).error).to.include('status.phase: not in the schema');
+    const { error, events } = await stage.pass('1.0.0');
+    expect(error).to.include('status.phase: not in the schema');
+    expect(events).to.include('ReconcileFailed');
     await stage.delete();
     await stage.target.eventually(async () => {
       await stage.pass('1.0.0');

@@ -130,6 +130,12 @@ export function watchingOverSuite(open: OpenStage): void {
     expect(await stage.pass('1.0.0')).to.include({ phase: 'Deploying' });
   });
 
+  it('continues after a sanity check that returns null, as plain JavaScript may', async () => {
+    const stage = await open({ sanityChecker: () => Promise.resolve(null as never) });
+    await stage.deploy('1.0.0');
+    expect((await stage.status()).phase).to.equal('Deployed');
+  });
+
   for (const hook of [
     ...(['sanityChecker', 'controllerConfigUpdater'] as const),
     ...(['perishablesSynchronizer'] as const),
