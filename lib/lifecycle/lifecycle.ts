@@ -6,6 +6,7 @@ import { LifecycleReconciler } from './reconciler/lifecycle-reconciler.js';
 import type { LifecycleReconcilerOptions } from './reconciler/settings.js';
 import { controllerFor, UnfinishedFailure } from '../controller/index.js';
 import type { ControllerBuilder, Controller, ControllerOptions } from '../controller/index.js';
+import { OperatorError } from '../system/index.js';
 
 /** Options of {@link lifecycle}. */
 export interface LifecycleOptions<CR extends LifecycleObject>
@@ -36,11 +37,17 @@ export interface LifecycleOptions<CR extends LifecycleObject>
  *   .owns(Deployment, Service)
  *   .uses(lifecycle({ version: '1.2.0', resources: (website) => [deploymentOf(website)] }));
  * ```
+ * @throws OperatorError `InvalidOption`: the version is missing.
  */
 export function lifecycle<CR extends LifecycleObject>(
   options: LifecycleOptions<CR>,
 ): ControllerStyle<CR> {
   const { version, resources, onEvent, isCreating, status, withStatus, ...others } = options;
+  // Plain JavaScript, or an environment variable, may lack it.
+  if (typeof (version as unknown) !== 'string' || version === '') {
+    const message = 'lifecycle: version is missing: give the version of the deployed system';
+    throw new OperatorError('InvalidOption', message);
+  }
   return {
     addTo: (manager, { name, operatorName, type, owns, options: controller, ...links }) => {
       const { client, clock, logger } = manager;

@@ -33,7 +33,7 @@ export class AlreadyOwnedError extends OperatorError {
     const earlier =
       controller.kind === owner.kind && controller.name === owner.metadata.name
         ? ' of an earlier object with that name (another UID): wait until garbage collection has deleted the object'
-        : '';
+        : '; choose another name, or remove that owner reference';
     const message = `${describeObject(object)}: can't be controlled by ${wanted}, its controller is ${has}`;
     super('AlreadyOwned', message + earlier);
     this.controller = controller;

@@ -135,6 +135,15 @@ describe('lifecycle in an Operator', () => {
     });
   });
 
+  for (const version of ['', undefined]) {
+    it(`refuses the version ${JSON.stringify(version) ?? 'undefined'} at once`, () => {
+      const options = { resources: () => [], version: version as string };
+      expect(() => lifecycle<ShopConfig>(options))
+        .to.throw('lifecycle: version is missing: give the version of the deployed system')
+        .with.property('code', 'InvalidOption');
+    });
+  }
+
   it('refuses a kind whose status has no place for its fields, and names them', async () => {
     await ensureCrd(target.admin, PoorConfig.crd, {});
     const { client } = await target.operator();

@@ -57,7 +57,7 @@ describe('withControllerReference', () => {
     const before = owned({ ...reference, kind: 'Other', name: 'rival', uid: 'u-9' });
     expect(() => withControllerReference(before, owner, inNamespace))
       .to.throw(
-        "ConfigMap shop/web: can't be controlled by Tenant shop/acme, its controller is Other rival",
+        "ConfigMap shop/web: can't be controlled by Tenant shop/acme, its controller is Other rival; choose another name, or remove that owner reference",
       )
       .with.property('code', 'AlreadyOwned');
   });

@@ -205,8 +205,10 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     const keepers = canceled === undefined ? finalizersKept : [...finalizersKept, canceled];
     if (keepers.length > 0) {
       const message = `the deletion waits for ${describeKeepers(keepers)}`;
-      await this.#state.setReady(subject, { status: 'False', reason: 'Deleting', message });
-      return this.#kept(subject, keepers, context.requeueAfterMs);
+      const readiness = { status: 'False', reason: 'Deleting', message } as const;
+      const { waitMs = Infinity } = await this.#state.setReady(subject, readiness);
+      const { requeueAfterMs = Infinity } = context;
+      return this.#kept(subject, keepers, Math.min(requeueAfterMs, waitMs));
     }
     await this.#release(subject);
     return done();
@@ -250,7 +252,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
   #kept(
     { pass, object, id }: Subject<T>,
     keepers: readonly Cancellation[],
-    askedMs: number | undefined,
+    askedMs: number,
   ): Result {
     const note = `the finalizer ${this.#options.finalizer} is kept by ${describeKeepers(keepers)}`;
     if (this.#reports.isNew(id, 'kept', note)) {
@@ -260,7 +262,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
       const facts = { reason: 'FinalizerKept', action, note } as const;
       this.#reporting.recorder.record({ regarding: object, type: 'Normal', ...facts });
     }
-    return requeueAfter(Math.min(this.#options.keptFinalizerRetryMs, askedMs ?? Infinity));
+    return requeueAfter(Math.min(this.#options.keptFinalizerRetryMs, askedMs));
   }
 
   #unhandled({ pass, object, id }: Subject<T>, { isStuck }: { readonly isStuck: boolean }): Result {

@@ -203,6 +203,32 @@ export function readinessSuite(open: OpenScene): void {
     await scene.until(() => scene.isGone('a'));
   });
 
+  it('soon names another object that a deletion waits for, although a retry comes much later', async () => {
+    const scene = await open();
+    const held = new Set(['r1', 'r2']);
+    const [r1, r2] = ['r1', 'r2'].map((name) =>
+      scene.resource(name, {
+        deleted: (context) => {
+          if (held.has(name)) context.cancelReconciliation(`${name} is in use`);
+        },
+      }),
+    );
+    scene.run({ resources: [r1, r2] as never, keptFinalizerRetryMs: 3_600_000 });
+    await scene.create('a');
+    await expectReady(scene, { status: 'True' });
+    await scene.delete('a');
+    await expectReady(scene, { status: 'False', reason: 'Deleting' });
+    held.delete('r2');
+    await scene.annotate('a', { changed: 'true' });
+    await scene.until(async () => {
+      const { message = '' } = (await scene.condition('a', 'Ready')) ?? {};
+      return message.endsWith('r1 (r1 is in use)');
+    }, 400);
+    held.delete('r1');
+    await scene.annotate('a', { changed: 'again' });
+    await scene.until(() => scene.isGone('a'));
+  });
+
   it('starts later resources once a workload has rolled out, if configured', async () => {
     const scene = await open();
     const database = objectsResource<Gadget, typeof Deployment>({

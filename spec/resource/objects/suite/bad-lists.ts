@@ -106,6 +106,9 @@ export function badListsSuite(open: OpenScene): void {
     expect(failure.errors.map(({ code }) => code)).to.deep.equal(['ImmutableField']);
     expect(failure.message).to.include(`Deployment ${scene.namespace}/web`);
     expect(failure.message).to.include('spec.selector.matchLabels.app ("one" to "two")');
+    expect(failure.message).to.match(
+      /; take the change back, or give the object another name or delete it \(in a builder: set onImmutable to recreate\)$/,
+    );
   });
 
   it('a rejection by the server is terminal, and the other objects are written', async () => {
