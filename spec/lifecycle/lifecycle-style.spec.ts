@@ -136,7 +136,7 @@ describe('lifecycle in an Operator', () => {
   });
 
   for (const version of ['', undefined]) {
-    it(`refuses the version ${JSON.stringify(version) ?? 'undefined'} at once`, () => {
+    it(`refuses ${version === undefined ? 'no' : 'an empty'} version at once`, () => {
       const options = { resources: () => [], version: version as string };
       expect(() => lifecycle<ShopConfig>(options))
         .to.throw('lifecycle: version is missing: give the version of the deployed system')
