@@ -266,6 +266,10 @@ function checkOptions(options: Partial<Record<keyof KeptOptions<never, never>, u
   if (typeof getDesiredState !== 'function') refuse('getDesiredState: want a function');
   if (!Array.isArray(allowedLabels)) refuse('allowedLabels: want a list of label keys');
   if (typeof fieldManager === 'string' && isManagerName(fieldManager)) return;
+  if (options.fieldManager === undefined) {
+    const remedy = 'choose a name of 1 to 128 printable characters, or set fieldManager';
+    refuse(`its name is its fieldManager by default: ${remedy}`);
+  }
   const got = JSON.stringify(fieldManager);
   refuse(`want a fieldManager of 1 to 128 printable characters, got ${got}`);
 }

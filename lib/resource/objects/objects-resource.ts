@@ -10,7 +10,7 @@ import type { OptionNames } from '../../system/index.js';
 import { CrudResource } from '../crud-resource.js';
 import { KeptObjects } from './kept-objects.js';
 import { refuseUnknownOptions } from '../../system/index.js';
-import { ConfigMap, Secret, Service } from '../../object/index.js';
+import { ConfigMap, Secret, Service, withoutMember } from '../../object/index.js';
 
 /**
  * Options of a resource that keeps Kubernetes objects. `T` is the reconciled object, `K` the type of the kept
@@ -141,6 +141,7 @@ export function objectsResource<
 export function configMapResource<T extends KubernetesObject>(
   options: KeptObjectsOptions<T, ConfigMap>,
 ): CrudResource<T, ConfigMap[], ConfigMap[]> {
+  refuseKinds('configMapResource', options);
   return objectsResource({ ...options, types: [ConfigMap] });
 }
 
@@ -151,6 +152,7 @@ export function configMapResource<T extends KubernetesObject>(
 export function secretResource<T extends KubernetesObject>(
   options: KeptObjectsOptions<T, Secret>,
 ): CrudResource<T, Secret[], Secret[]> {
+  refuseKinds('secretResource', options);
   return objectsResource({ ...options, types: [Secret] });
 }
 
@@ -161,5 +163,17 @@ export function secretResource<T extends KubernetesObject>(
 export function serviceResource<T extends KubernetesObject>(
   options: KeptObjectsOptions<T, Service>,
 ): CrudResource<T, Service[], Service[]> {
+  refuseKinds('serviceResource', options);
   return objectsResource({ ...options, types: [Service] });
+}
+
+/** Plain JavaScript can pass kinds to a resource of one kind, which would have no effect. */
+function refuseKinds<T extends KubernetesObject, K extends KubernetesObject>(
+  maker: string,
+  options: KeptObjectsOptions<T, K>,
+): void {
+  const names = withoutMember(objectsResourceOptionNames, 'types');
+  refuseUnknownOptions<KeptObjectsOptions<T, K>>(`${maker} ${options.name}`, options, names, {
+    types: 'use objectsResource for objects of other kinds',
+  });
 }

@@ -199,6 +199,13 @@ export function badListsSuite(open: OpenScene): void {
     expect(told.join('\n')).not.to.include(value).and.not.to.include(encoded.slice(0, 16));
   });
 
+  it('kinds are rejected for a resource of one kind, and the remedy is named', () => {
+    const options = { name: 'a', getDesiredState: () => [], types: [Deployment] };
+    expect(() => configMapResource(options))
+      .to.throw('configMapResource a: unknown option "types"; use objectsResource')
+      .with.property('code', 'InvalidOption');
+  });
+
   describe('invalid options are rejected', () => {
     const getDesiredState = () => [];
     // Plain JavaScript can pass anything.
@@ -235,7 +242,7 @@ export function badListsSuite(open: OpenScene): void {
       [
         'a name that is not a valid field manager',
         () => configMapResource({ name: 'x'.repeat(200), getDesiredState }),
-        'fieldManager',
+        'its name is its fieldManager by default: choose a name of 1 to 128 printable characters, or set fieldManager',
       ],
       [
         'an order without a part',
