@@ -3,6 +3,9 @@ import { ensureCrd } from '../../lib/client/index.js';
 import type { Client } from '../../lib/client/index.js';
 import type { CustomResourceDefinition } from '../../lib/object/kinds.js';
 import type { Condition, KubernetesObject } from '../../lib/object/index.js';
+import { StatusWriter } from '../../lib/status/index.js';
+import type { StatusWriterOptions } from '../../lib/status/index.js';
+import { silentLogger } from '../../lib/system/index.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 
 /** An object with a status. */
@@ -30,12 +33,31 @@ const status = {
   properties: { conditions, phase: text, url: text, observedGeneration: { type: 'integer' } },
 };
 
-/** Kinds with statuses of several schemas: whole, with a plain list of conditions, and without fields. */
+/**
+ * Kinds with statuses of several schemas: whole, with a plain list of conditions, without fields, with conditions that
+ * have a default and no `observedGeneration`, with conditions that have no message, and without the subresource.
+ */
 const schemas: Readonly<Record<string, object | undefined>> = {
   Shop: status,
-  Stall: { ...status, properties: { ...status.properties, conditions: plain(conditions) } },
+  Stall: withConditions(plain(conditions)),
   Booth: undefined,
+  Kiosk: withConditions(
+    withMembers({ observedGeneration: undefined, severity: { ...text, default: 'Info' } }),
+  ),
+  Cart: withConditions(withMembers({ message: undefined })),
+  Stand: status,
 };
+
+function withConditions(list: object): object {
+  return { ...status, properties: { ...status.properties, conditions: list } };
+}
+
+/** Returns the list of conditions with other members; undefined members are left out. */
+function withMembers(members: Readonly<Record<string, object | undefined>>): object {
+  const all = { ...condition.properties, ...members };
+  const properties = Object.fromEntries(Object.entries(all).filter(([, type]) => type));
+  return { ...conditions, items: { ...condition, properties } };
+}
 
 function plain(list: object): object {
   return Object.fromEntries(Object.entries(list).filter(([name]) => !name.startsWith('x-')));
@@ -44,6 +66,7 @@ function plain(list: object): object {
 function definition(kind: string, ofStatus: object | undefined): CustomResourceDefinition {
   const plural = `${kind.toLowerCase()}s`;
   const spec = { type: 'object', properties: { size: { type: 'integer' } } };
+  const subresources = kind === 'Stand' ? {} : { subresources: { status: {} } };
   const properties = { spec, ...(ofStatus !== undefined && { status: ofStatus }) };
   return {
     ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
@@ -52,7 +75,7 @@ function definition(kind: string, ofStatus: object | undefined): CustomResourceD
       ...{ group: 'status.example.com', scope: 'Namespaced', names: { kind, plural } },
       versions: [
         {
-          ...{ name: 'v1', served: true, storage: true, subresources: { status: {} } },
+          ...{ name: 'v1', served: true, storage: true, ...subresources },
           schema: { openAPIV3Schema: { type: 'object', properties } },
         },
       ],
@@ -60,7 +83,7 @@ function definition(kind: string, ofStatus: object | undefined): CustomResourceD
   };
 }
 
-/** A server with the kinds Shop, Stall and Booth, and a clock that stands still. */
+/** A server with kinds that have a status, and a clock that stands still. */
 export class StatusScene {
   readonly clock = new VirtualClock();
   readonly #cluster: EmbeddedCluster;
@@ -110,4 +133,30 @@ export class StatusScene {
     await work();
     return this.#cluster.requests.since(mark).entries.map(({ verb }) => verb);
   }
+}
+
+/** A writer of the condition Ready in a process of its own. */
+export function newWriter(
+  scene: StatusScene,
+  fieldManager: string,
+  more: Partial<StatusWriterOptions<Shop>> = {},
+) {
+  const { type = { apiVersion: 'status.example.com/v1', kind: 'Shop' } } = more;
+  const options = { strategy: 'apply', generation: false, remedy: 'rename one' } as const;
+  const writer = new StatusWriter<Shop>({ ...options, type, fieldManager, ...more });
+  const warnings: string[] = [];
+  const notes: string[] = [];
+  const logger = {
+    ...silentLogger,
+    warn: (text: string) => void warnings.push(text),
+    info: (text: string) => void notes.push(text),
+  };
+  const { client, clock } = scene;
+  const context = { client, clock, logger, signal: new AbortController().signal };
+  const write = async (object: Shop, reason: string, status: 'True' | 'False' = 'True') => {
+    const current = await scene.read(object);
+    const conditions = [{ type: 'Ready', status, reason, message: reason }];
+    return writer.write(current, { conditions }, { context });
+  };
+  return { writer, warnings, notes, write, context };
 }

@@ -3,10 +3,10 @@ import { forwarding } from '../../lib/client/index.js';
 import type { Client } from '../../lib/client/index.js';
 import { defineResource, s } from '../../lib/crd/index.js';
 import type { ConditionUpdate, KubernetesObject, TypeReference } from '../../lib/object/index.js';
-import { errorMessage, silentLogger } from '../../lib/system/index.js';
-import { StatusWriter, patchStatus } from '../../lib/status/index.js';
+import { errorMessage } from '../../lib/system/index.js';
+import { patchStatus } from '../../lib/status/index.js';
 import type { StatusWriterOptions } from '../../lib/status/index.js';
-import { StatusScene } from './scene.js';
+import { StatusScene, newWriter } from './scene.js';
 import type { Shop } from './scene.js';
 
 describe('StatusWriter', () => {
@@ -16,23 +16,8 @@ describe('StatusWriter', () => {
   });
   after(() => scene.close());
 
-  /** A writer of the condition Ready in a process of its own. */
-  function writerOf(fieldManager: string, more: Partial<StatusWriterOptions<Shop>> = {}) {
-    const { type = { apiVersion: 'status.example.com/v1', kind: 'Shop' } } = more;
-    const options = { strategy: 'apply', generation: false, remedy: 'rename one' } as const;
-    const writer = new StatusWriter<Shop>({ ...options, type, fieldManager, ...more });
-    const warnings: string[] = [];
-    const logger = { ...silentLogger, warn: (text: string) => void warnings.push(text) };
-    const { client, clock } = scene;
-    const context = { client, clock, logger, signal: new AbortController().signal };
-    const write = async (object: Shop, reason: string, status: 'True' | 'False' = 'True') => {
-      const current = await scene.read(object);
-      const conditions = [{ type: 'Ready', status, reason, message: reason }];
-      return writer.write(current, { conditions }, { context });
-    };
-    return { writer, warnings, write, context };
-  }
-
+  const writerOf = (fieldManager: string, more: Partial<StatusWriterOptions<Shop>> = {}) =>
+    newWriter(scene, fieldManager, more);
   const reasonIn = async (object: Shop) =>
     (await scene.read(object)).status?.conditions?.map(({ reason }) => reason);
 
