@@ -107,12 +107,15 @@ describe('compilePlan', () => {
       { '@select': { '@equal': [1, 1] } },
       { '@project': [{}, { name: { '@concat': 7 } }] },
       { '@unwind': '$.a[' },
+      { '@gather': [{ '@conact': [] }, '$.a['] },
     ];
     const places = problemsOf(stages).map((problem) => problem.slice(0, problem.indexOf(':')));
     expect(places).to.deep.equal([
       'pipeline[0]["@select"]["@equal"]',
       'pipeline[1]["@project"][1].name["@concat"]',
       'pipeline[2]["@unwind"]',
+      'pipeline[3]["@gather"][0]["@conact"]',
+      'pipeline[3]["@gather"][1]',
     ]);
   });
 
@@ -141,6 +144,15 @@ describe('compilePlan', () => {
       'pipeline["@join"]["@and"][1]["@eq"]',
       'pipeline["@join"]["@and"][2]["@gtt"]',
     ]);
+  });
+
+  it('refuses a join condition with a second operator beside @and, @eq or @in', () => {
+    const equality = { '@eq': ['$.Pod.x', '$.Service.x'] };
+    for (const first of [{ '@and': [equality] }, equality, { '@in': equality['@eq'] }]) {
+      const problems = problemsOf({ '@join': { ...first, '@or': [true] } }, two);
+      expect(problems, JSON.stringify(first)).to.have.length(1);
+      expect(problems[0]).to.match(/^pipeline\["@join"\]: /);
+    }
   });
 
   it('requires a distinct name for each source', () => {

@@ -221,6 +221,22 @@ for (const stage of ['@gather', '@mux']) {
       expect(values()).to.deep.equal([[99]]);
     });
 
+    it('keeps long lists of different values apart in documents that are equal otherwise', () => {
+      const project = { '@project': { list: '$.spec.a' } };
+      const pipeline = pipelineOf([{ [stage]: ['$.metadata.namespace', '$.spec.a'] }, project]);
+      const valuesOf = (namespace: string, from: number) =>
+        Array.from({ length: 70 }, (_, n) =>
+          object(`${namespace}/${n}`, { spec: { a: from + n } }),
+        );
+      pipeline.push('Pod', added(...valuesOf('one', 100), ...valuesOf('two', 200)));
+      const firsts = () =>
+        listed(pipeline.snapshot()).map(({ list }) => (list as readonly number[])[0]);
+      expect(firsts()).to.deep.equal([100, 200]);
+      pipeline.push('Pod', removed(...valuesOf('two', 200)));
+      pipeline.push('Pod', added(...valuesOf('two', 300)));
+      expect(firsts()).to.deep.equal([100, 300]);
+    });
+
     it('uses a document without a name or metadata before those with a name', () => {
       const gather = [{ [stage]: ['x', '$.v'] }];
       const unnamed = { metadata: { namespace: 'ns' }, v: 2 };
