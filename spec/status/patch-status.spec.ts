@@ -200,6 +200,34 @@ describe('patchStatus', () => {
     expect(next.status).to.deep.equal({ url: 'a' });
   });
 
+  it('leaves the check to the server if another manager owns fields of the status besides conditions', async () => {
+    const object = await scene.create();
+    const theirs = { fields: { url: 'a' }, conditions: [ready('True')] };
+    await patch(object, theirs, { fieldManager: 'other' });
+    const fields = { phase: 'Open' };
+    const written = await patch(await scene.read(object), { fields }, { type: Pair });
+    expect(written.status).to.include({ phase: 'Open', url: 'a' });
+    const updated = await scene.create();
+    const body = { status: { url: 'a' } };
+    const options = { subresource: 'status', fieldManager: 'shop-operator' };
+    await scene.client.patch(updated, keyOf(updated), { type: 'merge', body }, options);
+    const again = await patch(await scene.read(updated), { fields }, { type: Pair });
+    expect(again.status).to.deep.equal({ phase: 'Open', url: 'a' });
+  });
+
+  it('checks a status of which other managers own only conditions', async () => {
+    const object = await scene.create();
+    const theirs = { conditions: [{ ...ready('True'), type: 'Theirs' }] };
+    await patch(object, theirs, { fieldManager: 'other' });
+    const first = await patch(await scene.read(object), { fields: { phase: 'Open' } });
+    const writes = await scene.writesDuring(async () => {
+      const fields = { phase: 'Open', url: 'a' };
+      const error = await thrownBy(() => patch(first, { fields }, { type: Pair }));
+      expect(error).to.have.nested.property('cause.code', 'InvalidObject');
+    });
+    expect(writes).to.equal(0);
+  });
+
   it('reads the object once before it refuses a status', async () => {
     const object = await scene.create();
     const fields = { phase: 'Open', url: 'a' };

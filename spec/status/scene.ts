@@ -1,3 +1,4 @@
+import omit from 'lodash/omit.js';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { ensureCrd } from '../../lib/client/index.js';
 import type { Client } from '../../lib/client/index.js';
@@ -41,10 +42,17 @@ const schemas: Readonly<Record<string, object | undefined>> = {
   Shop: status,
   Stall: withConditions(plain(conditions)),
   Booth: undefined,
-  Kiosk: withConditions(
-    withMembers({ observedGeneration: undefined, severity: { ...text, default: 'Info' } }),
-  ),
-  Cart: withConditions(withMembers({ message: undefined })),
+  Kiosk: withConditions({
+    ...conditions,
+    items: withMembers({
+      ...omit(condition.properties, 'observedGeneration'),
+      severity: { ...text, default: 'Info' },
+    }),
+  }),
+  Cart: withConditions({
+    ...conditions,
+    items: withMembers(omit(condition.properties, 'message')),
+  }),
   Stand: status,
 };
 
@@ -52,11 +60,8 @@ function withConditions(list: object): object {
   return { ...status, properties: { ...status.properties, conditions: list } };
 }
 
-/** Returns the list of conditions with other members; undefined members are left out. */
-function withMembers(members: Readonly<Record<string, object | undefined>>): object {
-  const all = { ...condition.properties, ...members };
-  const properties = Object.fromEntries(Object.entries(all).filter(([, type]) => type));
-  return { ...conditions, items: { ...condition, properties } };
+function withMembers(properties: object): object {
+  return { ...condition, properties };
 }
 
 function plain(list: object): object {
