@@ -208,7 +208,8 @@ describe('StatusWriter.write', () => {
       expect(writer.keeps(object)).to.equal(true);
       const writes = await scene.writesDuring(async () => {
         expect(await write(object, update)).to.have.property('object');
-        await write(await scene.create('Stand'), update);
+        const other = await scene.create('Stand');
+        expect(await write(other, update)).to.deep.equal({ object: other });
       });
       expect(writes).to.equal(2);
       expect(writer.keeps(object)).to.equal(false);

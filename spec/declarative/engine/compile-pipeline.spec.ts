@@ -67,6 +67,10 @@ describe('compilePlan', () => {
       ['pipeline["@gather"]: @gather: want a list of two: the key, and the path of the values'],
     ],
     [
+      { '@gather': ['$.a', '$.b', '$.c'] },
+      ['pipeline["@gather"]: @gather: want a list of two: the key, and the path of the values'],
+    ],
+    [
       { '@mux': ['$.a', 'b'] },
       ['pipeline["@mux"][1]: @mux: want a JSONPath, for example "$.spec.ports"'],
     ],

@@ -104,6 +104,24 @@ describe('@join', () => {
     expect(groups.snapshot()).to.have.length(1);
   });
 
+  it('joins by an equality with a side that depends on both sources', () => {
+    const both = { '@concat': ['$.Dep.spec.of', '$.Pod.spec.end'] };
+    for (const sides of [
+      ['$.Pod.spec.parent', both],
+      [both, '$.Pod.spec.parent'],
+    ]) {
+      const run = runner(
+        [{ '@join': { '@eq': sides } }, named('$.Pod.metadata.name')],
+        [...['Pod', 'Dep']],
+      );
+      const pods = ['1', '2'].map((end) => object(`ns/pod${end}`, { spec: { parent: 'a1', end } }));
+      run.push(added(...pods));
+      expect(run.push(added(object('ns/dep', { spec: { of: 'a' } })), 'Dep')).to.deep.equal([
+        'upsert ns/pod1',
+      ]);
+    }
+  });
+
   it('joins three sources', () => {
     const condition = [
       { '@eq': ['$.Dep.metadata.name', '$.Pod.spec.parent'] },

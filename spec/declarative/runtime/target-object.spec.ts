@@ -6,6 +6,7 @@ import {
   viewOf,
 } from '../../../lib/declarative/runtime/target-object.js';
 import type { TargetKey } from '../../../lib/declarative/runtime/target-object.js';
+import { added, listed, object, pipelineOf } from '../engine/pipelines.js';
 
 const type = { group: 'apps', version: 'v1', kind: 'Thing', plural: 'things', namespaced: true };
 const views = { ...type, group: 'op.view.dcontroller.io', version: 'v1alpha1' };
@@ -194,6 +195,29 @@ describe('A view that is stored without a copy', () => {
     expect(stored({ text, metadata: copied, deep: deep(90) })).to.deep.equal(
       viewThing({}, { text, deep: deep(90) }),
     );
+  });
+
+  it('counts a long list made by @gather, and does not exist if that is too large or has nulls', () => {
+    const gathered = (valueOf: (n: number) => unknown): Document => {
+      const pipeline = pipelineOf([{ '@gather': ['$.metadata.namespace', '$.list'] }]);
+      const members = Array.from({ length: 100 }, (_, n) =>
+        object(`ns/${100 + n}`, { list: valueOf(n) }),
+      );
+      pipeline.push('Pod', added(...members));
+      const more = object('ns/200', { list: valueOf(100) });
+      pipeline.push('Pod', added(more));
+      const [document] = listed(pipeline.snapshot());
+      return document ?? {};
+    };
+    const text = 'x'.repeat(1_000);
+    const bytes = viewOf(
+      view,
+      gathered((n) => `${text}${100 + n}`),
+    )?.bytes;
+    expect(bytes).to.be.within(101 * 1_003, 101 * 1_020 + 1_000);
+    expect(stored(gathered((n) => text.repeat(20) + String(n)))).to.equal(undefined);
+    expect(stored(gathered((n) => ({ n, none: n === 100 ? null : 1 })))).to.equal(undefined);
+    expect(stored(gathered((n) => ({ n, none: n === 7 ? null : 1 })))).to.equal(undefined);
   });
 
   it('has a size that includes an estimate of the metadata that the server adds', () => {
