@@ -6,12 +6,14 @@ import { cachedClient } from '../../lib/cache/cached-client.js';
 import { cachedType } from '../../lib/cache/cache-options.js';
 import type { CacheOptions } from '../../lib/cache/cache-options.js';
 import type { Client } from '../../lib/client/index.js';
+import { forgetCacheMetrics } from '../../lib/cache/index.js';
 import { byLabel } from '../../lib/cache/indexer.js';
 import { silentLogger } from '../../lib/system/logger.js';
 import type { Logger } from '../../lib/system/logger.js';
 import type { LabelSelector } from '../../lib/object/label-selector.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 import { promMetrics } from '../../lib/prometheus/index.js';
+import { withMetricLabels } from '../../lib/system/index.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { FakeServer, Thing, apiError } from './fake-server.js';
 
@@ -366,6 +368,31 @@ describe('Cache', () => {
     expect(text).to.match(/cache_watch_events_total\{kind="Thing",type="ADDED"\} 2/);
     expect(text).to.match(/cache_watch_events_total\{kind="Thing",type="DELETED"\} 1/);
     await cache.stop();
+  });
+
+  it('removes the metrics of the cache of a cluster, and keeps those of other clusters', async () => {
+    const registry = new Registry();
+    const metrics = promMetrics(registry);
+    const samplesOf = async (cluster: string): Promise<string[]> =>
+      (await registry.metrics())
+        .split('\n')
+        .filter((line) => line.includes(`cluster="${cluster}"`));
+    for (const cluster of ['east', 'west']) {
+      const { cache, server, clock } = newCache({
+        metrics: withMetricLabels(metrics, { cluster }),
+      });
+      server.put('a');
+      cache.start();
+      cache.informer(Thing);
+      await clock.advance(0);
+      await cache.stop();
+    }
+    const west = await samplesOf('west');
+    expect(await samplesOf('east')).to.have.lengthOf(west.length);
+    expect(west).to.have.length.above(5);
+    await forgetCacheMetrics(metrics, { cluster: 'east' });
+    expect(await samplesOf('east')).to.deep.equal([]);
+    expect(await samplesOf('west')).to.deep.equal(west);
   });
 
   it('distinguishes kinds with the same name in metrics', async () => {
