@@ -236,7 +236,10 @@ for (const stage of ['@gather', '@mux']) {
       pipeline.push('Pod', added(...valuesOf('two', 300)));
       expect(firsts()).to.deep.equal([100, 300]);
       // In one push, so that the list is long before and after.
-      pipeline.push('Pod', [...removed(...valuesOf('two', 300)), ...added(...valuesOf('two', 100))]);
+      pipeline.push('Pod', [
+        ...removed(...valuesOf('two', 300)),
+        ...added(...valuesOf('two', 100)),
+      ]);
       expect(pipeline.snapshot().map(({ weight }) => weight)).to.deep.equal([2]);
     });
 
