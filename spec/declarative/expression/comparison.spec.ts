@@ -38,6 +38,15 @@ describe('Comparison', () => {
     });
   }
 
+  it('compares the items of a list that an operator gives', () => {
+    const pair = { '@filter': [{ '@gt': ['$$', 1] }, '$.a'] };
+    expect(evaluate({ '@eq': pair }, { a: [1, 2, 2] })).to.equal(true);
+    expect(evaluate({ '@eq': pair }, { a: [1, 2, 3] })).to.equal(false);
+    expect(dataErrorOf({ '@lt': { '@map': ['$$', '$.a'] } }, { a: [1] }).message).to.equal(
+      '@lt: want a list of 2, got [1]',
+    );
+  });
+
   it('compares strings in documents as data, not as paths', () => {
     const document = { a: { x: '$.b' }, b: { x: '$.b' }, c: '$.a' };
     expect(evaluate({ '@eq': ['$.a', '$.b'] }, document)).to.equal(true);

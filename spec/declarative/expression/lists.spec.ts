@@ -65,6 +65,7 @@ describe('Lists and maps', () => {
     ['@values', { '@values': '$.map' }, [{ x: 2 }, 1, 3]],
     ['@range', { '@range': { '@len': '$.nested' } }, [1, 2]],
     ['@range of 0', { '@range': 0 }, []],
+    ['@len of the longest @range', { '@len': { '@range': 65_536 } }, 65_536],
     ['@range of one number in a list', { '@range': ['$.numbers[1]'] }, [1, 2]],
     ['@range from one number up to another', { '@range': [3, '$.numbers[4]'] }, [3, 4]],
     ['@range from below 0', { '@range': [-1, 1] }, [-1, 0]],

@@ -26,6 +26,9 @@ describe('@hash', () => {
     const hash = evaluate({ '@hash': '$.x' }, spec);
     expect(evaluate({ '@hash': ['$.x'] }, spec)).to.equal(hash);
     expect(evaluate({ '@hash': ['$.a'] }, spec)).to.equal(evaluate({ '@hash': [1] }));
+    const nested = { lists: [[1, 2], [3]] };
+    expect(evaluate({ '@hash': '$.lists' }, nested)).to.equal(evaluate({ '@hash': [[1, 2], [3]] }));
+    expect(evaluate({ '@hash': '$.lists' }, nested)).to.not.equal(evaluate({ '@hash': [1, 2] }));
   });
 
   it('escapes < > & as Go does', () => {
@@ -126,6 +129,14 @@ describe('@now', () => {
     expect(compiled({})).to.deep.equal({ at: '2026-01-02T03:04:05Z' });
     await clock.advance(60_000);
     expect(compiled({})).to.deep.equal({ at: '2026-01-02T03:05:05Z' });
+  });
+
+  it('is a string to other operators', () => {
+    const clock = new VirtualClock(Date.parse('2026-01-02T03:04:05Z'));
+    expect(evaluate({ '@split': ['@now', 'T'] }, {}, { clock })).to.deep.equal([
+      ...['2026-01-02', '03:04:05Z'],
+    ]);
+    expect(problemsOf({ '@len': '@now' })).to.have.length(1);
   });
 
   it('is allowed as an operator without an operand', () => {

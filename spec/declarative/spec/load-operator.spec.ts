@@ -242,6 +242,18 @@ controllers:
       'controllers[0].sources[0].parameters: want a map with period',
     ],
     [
+      'two sources of one name after a Periodic one',
+      controller({
+        sources: [
+          { kind: 'T', type: 'Periodic' },
+          { apiGroup: '', kind: 'Pod' },
+          { kind: 'A', as: 'Pod' },
+        ],
+        pipeline: [{ '@join': true }],
+      }),
+      'controllers[0].sources[2].as: another source is called Pod already: give this one another alias; did you mean as: Pod2?',
+    ],
+    [
       'a negative period',
       controller({ sources: [{ kind: 'T', type: 'Periodic', parameters: { period: '-1s' } }] }),
       'controllers[0].sources[0].parameters.period: period "-1s": want a duration of 10ms at least, for example 30s or 5m',

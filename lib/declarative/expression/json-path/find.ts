@@ -87,7 +87,6 @@ function segmentWalker({ descendant, selectors }: Segment, next: Walker): Walker
 
 function descendantWalker(walk: Walker): Walker {
   const deep: Walker = (node, document, visit) => {
-    if (typeof node !== 'object' || node === null) return undefined;
     const found = walk(node, document, visit);
     if (found !== undefined) return found;
     return firstOf(childrenOf(node), (child) => deep(child, document, visit));
