@@ -58,6 +58,9 @@ describe('FeedbackBrake', () => {
     expect(brake.take(long)).to.equal(1_000);
     brake.stop();
     expect([brake.braked, brake.take(long)]).to.deep.equal([undefined, 0]);
+    // A new loop begins with the shortest delay again.
+    for (let n = 0; n < 20; n++) brake.take(long);
+    expect(brake.take(long)).to.equal(1_000);
   });
 
   it('allows growth by 10,000 objects, and one more per deleted object', () => {
