@@ -64,7 +64,7 @@ describe('pauseOf', () => {
     for (const old of ['annotation old: "true"', undefined]) {
       expect(pause(paused, shown(old)).update).to.have.property('message', byOurs);
     }
-    const resumed = { ...shown(byOurs), status: 'False' };
+    const resumed = { ...shown(byOurs), status: 'False' } as const;
     expect(pause(paused, resumed).update).to.include({ status: 'True', message: byOurs });
   });
 
