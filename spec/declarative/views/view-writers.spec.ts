@@ -46,6 +46,20 @@ describe('ViewWriters', () => {
     expect(await isWaiting(wait)).to.equal(false);
   });
 
+  it('calls a listener for each change of a writer, until the listener leaves', () => {
+    const writers = new ViewWriters();
+    let calls = 0;
+    const leave = writers.listen(() => calls++);
+    const remove = writers.add(writer([], 'V'));
+    writers.notify();
+    remove();
+    const before = calls;
+    expect(before).to.be.at.least(2);
+    leave();
+    writers.notify();
+    expect(calls).to.equal(before);
+  });
+
   it('names the views without a writer, and the nearest one that has a writer', () => {
     const writers = new ViewWriters();
     const reader = writer(['NodeLaod', 'NodeLoad', 'apps/Deployment'], 'apps/Deployment');
