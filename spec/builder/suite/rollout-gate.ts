@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import type { ObjectResult } from '../../../lib/apply/index.js';
 import type { Builder, BuilderOptions } from '../../../lib/builder/index.js';
+import { fieldElement, fieldManagersOf, keyElement } from '../../../lib/object/index.js';
+import type { FieldPath } from '../../../lib/object/index.js';
 import { Deployment, Pod, StatefulSet } from '../../../lib/object/kinds.js';
 import { rolloutStatus } from '../../../lib/object/rollout-status.js';
 import type { OpenScene } from './builder-suite.js';
-import { summary } from './scene.js';
+import { controllerName, summary } from './scene.js';
 import type { Scene } from './scene.js';
 
 /** The state of a workload in these specs. */
@@ -144,6 +146,40 @@ export function rolloutGateSuite(open: OpenScene): void {
     expect(await imageOf(scene, 'two')).to.equal('registry.example/web:1');
     await rescue(scene, changed);
     expect(await imageOf(scene, 'two')).to.equal('registry.example/web:2');
+  });
+
+  it('leaves the fields of other managers in a delayed pod template to them', async () => {
+    const scene = await open();
+    await behindRollout(scene);
+    const mesh = { name: 'mesh', image: 'registry.example/mesh:1' };
+    const web = { name: 'web', env: [{ name: 'MESH', value: 'on' }] };
+    const metadata = { annotations: { 'example.com/mesh': 'on' } };
+    const body = { spec: { template: { metadata, spec: { containers: [mesh, web] } } } };
+    const key = { namespace: scene.namespace, name: 'two' };
+    const by = { fieldManager: 'mesh' };
+    await scene.admin.patch(Deployment, key, { type: 'strategic', body }, by);
+    const before = await scene.get(Deployment, 'two');
+    await chain(scene, [broken, { image: '2', replicas: 2 }]).reconcile();
+    const held = await scene.get(Deployment, 'two');
+    expect(held.spec?.replicas).to.equal(2);
+    expect(held.spec?.template).to.deep.equal(before.spec?.template);
+    const template = ['spec', 'template'].map(fieldElement);
+    const containers = [...template, ...['spec', 'containers'].map(fieldElement)];
+    const webElement = [...containers, keyElement({ name: 'web' })];
+    const ownersOf = (...path: FieldPath) => fieldManagersOf(held, path).map(({ name }) => name);
+    expect({
+      annotation: ownersOf(
+        ...[...template, ...['metadata', 'annotations', 'example.com/mesh'].map(fieldElement)],
+      ),
+      container: ownersOf(...containers, keyElement({ name: 'mesh' }), fieldElement('image')),
+      variable: ownersOf(...webElement, fieldElement('env'), keyElement({ name: 'MESH' })),
+      image: ownersOf(...webElement, fieldElement('image')),
+    }).to.deep.equal({
+      annotation: ['mesh'],
+      container: ['mesh'],
+      variable: ['mesh'],
+      image: [controllerName],
+    });
   });
 
   it('applies no delayed pod template when the change is reverted', async () => {
