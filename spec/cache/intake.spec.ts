@@ -107,6 +107,23 @@ describe('newIntake', () => {
       .with.property('code', 'TooDeep');
   });
 
+  for (const field of ['name', 'namespace', 'resourceVersion']) {
+    it(`refuses the object of a transform that changes its ${field}, and one without metadata`, () => {
+      const problem = 'transform must keep metadata.name, namespace and resourceVersion';
+      const changing = intake({
+        transform: ({ metadata, ...rest }) => ({
+          ...rest,
+          metadata: { ...metadata, [field]: '7' },
+        }),
+      });
+      expect(() => changing(thing('', { resourceVersion: '1' }))).to.throw(problem);
+      for (const made of [{}, undefined]) {
+        const without = intake({ transform: () => made as Thing });
+        expect(() => without(thing('', { resourceVersion: '1' }))).to.throw(problem);
+      }
+    });
+  }
+
   it('shares no part between mutable versions', () => {
     const take = intake({ freeze: false });
     const stored = take(thing());

@@ -52,6 +52,15 @@ describe('HotLoopDetector', () => {
     });
   });
 
+  it('reports a key that begins to write one object too often after rare writes', async () => {
+    const { clock, detector } = newDetector();
+    for (let n = 0; n < 10; n++) {
+      expect(detector.wrote(sample({ n: String(n) }))).to.equal(undefined);
+      await clock.advance(n < 7 ? 2_000 : 100);
+    }
+    expect(detector.wrote(sample({ n: '10' }))).to.deep.include({ writesPerMinute: 240 });
+  });
+
   it('reports the managers of the object, the latest first', () => {
     const { detector } = newDetector(1);
     const managedFields = [
