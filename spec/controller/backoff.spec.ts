@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Backoff } from '../../lib/controller/delays.js';
+import type { BackoffOptions } from '../../lib/controller/delays.js';
 
 describe('Backoff', () => {
   it('doubles the delay of each key separately, up to the cap', () => {
@@ -33,4 +34,11 @@ describe('Backoff', () => {
       expect(construct).to.throw('Backoff').with.property('code', 'InvalidOption');
     });
   }
+
+  it('refuses an unknown option, with the one that it resembles', () => {
+    const misspelt = { baseDelay: 5 } as BackoffOptions;
+    expect(() => new Backoff(misspelt)).to.throw(
+      /backoff: unknown option "baseDelay".*baseDelayMs/,
+    );
+  });
 });

@@ -51,6 +51,26 @@ describe('WorkQueue', () => {
     expect(await queue.get()).to.deep.equal({ key: 'ns/a', priority: -100 });
   });
 
+  it('hands out a delayed key that was removed and added again for the same time', async () => {
+    const { clock, queue, take } = newQueue();
+    queue.add('ns/a', { afterMs: 100 });
+    queue.remove('ns/a');
+    queue.add('ns/a', { afterMs: 100 });
+    await clock.advance(100);
+    expect(await take()).to.equal('ns/a');
+  });
+
+  it('shows zero retries before the first one', async () => {
+    const registry = new Registry();
+    newQueue({ metrics: promMetrics(registry) });
+    expect(await registry.metrics()).to.match(/^\w*workqueue_retries_total\{.*\} 0$/m);
+  });
+
+  it('refuses an unknown option', () => {
+    const misspelt = { aging: 8 } as Partial<WorkQueueOptions>;
+    expect(() => newQueue(misspelt)).to.throw('WorkQueue: unknown option "aging"');
+  });
+
   it('removes a waiting key and lets its current processing finish', async () => {
     const { queue, take } = newQueue();
     queue.add('ns/a');
