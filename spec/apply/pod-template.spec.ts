@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { podReferencesOf, podTemplateIn, withPodTemplate } from '../../lib/apply/index.js';
+import {
+  isRequiredByPods,
+  keepsRevision,
+  podReferencesOf,
+  podTemplateIn,
+  withPodTemplate,
+} from '../../lib/apply/index.js';
 
 const image = 'registry.example/web:1';
 
@@ -59,6 +65,58 @@ describe('podReferencesOf', () => {
       claims: ['data'],
       serviceAccount: 'runner',
     });
+  });
+});
+
+describe('isRequiredByPods', () => {
+  it('is true for an object that any reference requires, and false if every one is optional', () => {
+    const reference = (optional?: boolean) => ({
+      ...{ name: 'a', key: 'k' },
+      ...(optional !== undefined && { optional }),
+    });
+    const template = (...optional: readonly (boolean | undefined)[]) => ({
+      spec: {
+        containers: [
+          {
+            ...{ name: 'web', image },
+            env: optional.map((each, n) => ({
+              ...{ name: `E${n}`, valueFrom: { configMapKeyRef: reference(each) } },
+            })),
+          },
+        ],
+      },
+    });
+    const needs = (
+      kind: 'ConfigMap' | 'Secret',
+      name: string,
+      ...optional: (boolean | undefined)[]
+    ) => isRequiredByPods(template(...optional), { kind, name });
+    expect(needs('ConfigMap', 'a', undefined)).to.equal(true);
+    expect(needs('ConfigMap', 'a', true, false)).to.equal(true);
+    expect(needs('ConfigMap', 'a', true)).to.equal(false);
+    expect(needs('Secret', 'a', false)).to.equal(false);
+    expect(needs('ConfigMap', 'b', false)).to.equal(false);
+    expect(isRequiredByPods({}, { kind: 'ConfigMap', name: 'a' })).to.equal(false);
+  });
+});
+
+describe('keepsRevision', () => {
+  it('is true for a workload that updates on deletion, and for a paused Deployment', () => {
+    const workload = (kind: string, spec?: object) => ({
+      ...{ apiVersion: 'apps/v1', kind, metadata: { name: 'a' } },
+      ...(spec !== undefined && { spec }),
+    });
+    const updateStrategy = { type: 'OnDelete' };
+    for (const kind of ['StatefulSet', 'DaemonSet']) {
+      expect(keepsRevision(workload(kind, { updateStrategy }))).to.equal(true);
+      expect(keepsRevision(workload(kind, { updateStrategy: { type: 'RollingUpdate' } }))).to.equal(
+        false,
+      );
+    }
+    expect(keepsRevision(workload('Deployment', { paused: true }))).to.equal(true);
+    expect(keepsRevision(workload('StatefulSet', { paused: true }))).to.equal(false);
+    expect(keepsRevision(workload('Deployment', { paused: false }))).to.equal(false);
+    expect(keepsRevision(workload('Deployment'))).to.equal(false);
   });
 });
 
