@@ -165,6 +165,27 @@ for (const stage of ['@gather', '@mux']) {
       expect(resultOf(gather, ...documents.reverse())).to.deep.equal([result]);
     });
 
+    it('takes them from the lowest namespace among documents of one name', () => {
+      const [low, high] = [object('a/x', { aa: 2, v: 1 }), object('b/x', { aa: 1, v: 1 })];
+      expect(resultOf({ [stage]: ['$.v', '$.v'] }, high, low)).to.deep.equal([
+        { ...low, v: [1, 1] },
+      ]);
+    });
+
+    it('keeps a document in its group until its last occurrence is removed', () => {
+      const pipeline = pipelineOf([{ [stage]: ['x', '$.spec.a'] }]);
+      const gathered = (values: readonly number[], from: Document) => [
+        { ...from, spec: { ...(from['spec'] as object), a: values } },
+      ];
+      pipeline.push('Pod', added(a, b));
+      pipeline.push('Pod', added(a));
+      expect(listed(pipeline.snapshot())).to.deep.equal(gathered([1, 1, 2], a));
+      pipeline.push('Pod', removed(a));
+      expect(listed(pipeline.snapshot())).to.deep.equal(gathered([1, 2], a));
+      pipeline.push('Pod', removed(a));
+      expect(listed(pipeline.snapshot())).to.deep.equal(gathered([2], b));
+    });
+
     it('sorts values of all types', () => {
       const values = [10, 9, 'b', 'B', { z: 1 }, { a: 2 }, [2], true, false, -1];
       const documents = values.map((v, number) => object(`ns/n${number}`, { v }));
