@@ -228,6 +228,27 @@ describe('patchStatus', () => {
     expect(writes).to.equal(0);
   });
 
+  it('checks the conditions of all managers together', async () => {
+    const status = s.object(
+      { conditions: s.conditions() },
+      { rules: ['self.conditions.size() < 3'] },
+    );
+    const type = defineResource({
+      ...{ group: 'status.example.com', kind: 'Shop' },
+      versions: [{ name: 'v1', schema: s.object({ spec: s.unknownObject() }), status }],
+    });
+    const object = await scene.create();
+    const theirs = ['A', 'B'].map((each) => ({ ...ready('True'), type: each }));
+    const first = await patch(object, { conditions: theirs }, { fieldManager: 'other' });
+    const error = await thrownBy(() => patch(first, { conditions: [ready('True')] }, { type }));
+    expect(error).to.have.nested.property('cause.code', 'InvalidObject');
+    const taken = [{ ...ready('False'), type: 'A' }];
+    const written = await patch(first, { conditions: taken }, { type });
+    expect(written.status?.conditions?.map((each) => each.status).sort()).to.deep.equal([
+      ...['False', 'True'],
+    ]);
+  });
+
   it('reads the object once before it refuses a status', async () => {
     const object = await scene.create();
     const fields = { phase: 'Open', url: 'a' };
