@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { access, readFile, writeFile } from 'node:fs/promises';
 import { parse } from 'yaml';
-import { cli, scratchDirectory } from '../cli.js';
-import type { CliResult } from '../cli.js';
-import { holdTo, makeProject } from '../scaffold/project.js';
+import { cli, scratchDirectory } from '../../cli.js';
+import type { CliResult } from '../../cli.js';
+import { holdTo, makeProject } from '../../scaffold/project.js';
 
 // The result of rendering a chart with Helm is compared in spec/cluster/helm.spec.ts.
 describe('operator-builder helm', () => {

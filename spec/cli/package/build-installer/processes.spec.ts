@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
-import { eventually } from '../../../lib/testing/index.js';
-import { cli, scratchDirectory, startCli } from '../cli.js';
-import { createWebhook, holdTo, makeProject } from '../scaffold/project.js';
+import { eventually } from '../../../../lib/testing/index.js';
+import { cli, scratchDirectory, startCli } from '../../cli.js';
+import { createWebhook, holdTo, makeProject } from '../../scaffold/project.js';
 
 interface Applied {
   readonly kind: string;
