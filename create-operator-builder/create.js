@@ -6,9 +6,4 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const manifest = createRequire(import.meta.url).resolve('operator-builder/package.json');
-const args = process.argv.slice(2);
-const [folder] = args;
-const hasFolder = folder !== undefined && !folder.startsWith('-');
-const options = hasFolder ? ['-C', folder, ...args.slice(1)] : args;
-process.argv.splice(2, args.length, 'init', ...options);
-await import(pathToFileURL(join(dirname(manifest), 'dist/cli/main.js')).href);
+await import(pathToFileURL(join(dirname(manifest), 'dist/cli/create-operator-builder.js')).href);

@@ -22,6 +22,8 @@ export interface CliSettings {
   readonly terminal?: Terminal | undefined;
   /** Width of both outputs. @defaultValue none, as without a terminal */
   readonly columns?: number | undefined;
+  /** Runs the command line. @defaultValue that of `operator-builder` */
+  readonly run?: typeof runCli | undefined;
 }
 
 /** Result of a command. */
@@ -53,10 +55,10 @@ export const program = [
 /** Starts a command, given without the name of the program. */
 export function startCli(args: readonly string[], settings: CliSettings = {}): RunningCli {
   const { stdin = '', env = {}, clock = systemClock, cwd = process.cwd(), terminal } = settings;
-  const { columns } = settings;
+  const { columns, run = runCli } = settings;
   const out = { stdout: '', stderr: '' };
   const stop = new AbortController();
-  const ended = runCli(args, {
+  const ended = run(args, {
     ...{ program, env, clock, cwd, terminal },
     stdout: { columns, write: (text) => (out.stdout += text) },
     stderr: { columns, write: (text) => (out.stderr += text) },

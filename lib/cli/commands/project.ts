@@ -10,9 +10,41 @@ import { scaffoldCommand, styles, testRunners } from '../scaffold/scaffold-comma
 import type { ScaffoldOptions } from '../scaffold/scaffold-command.js';
 
 export function initCommand(context: CommandContext): Command {
-  return scaffoldCommand('init')
+  return withInitOptions(scaffoldCommand('init'))
+    .addHelpText(
+      'after',
+      helpExamples({
+        'operator-builder init --domain example.com': 'a project in this folder',
+        'operator-builder init --domain example.com --name shop -C shop --dry-run':
+          'list the files of a project in the folder shop',
+      }),
+    )
+    .action((options: AskedInitOptions, command: Command) => init(options, { command, context }));
+}
+
+/** The command of the package `create-operator-builder`, which creates a project as `init` does. */
+export function creatorCommand(context: CommandContext): Command {
+  return withInitOptions(scaffoldCommand('create-operator-builder'))
+    .argument('[folder]', 'folder of the project (default: that of --directory)')
+    .addHelpText(
+      'after',
+      helpExamples({
+        'npm create operator-builder shop -- --domain example.com': 'a project in the folder shop',
+        'create-operator-builder shop --domain example.com --dry-run': 'list its files',
+      }),
+    )
+    .action((folder: string | undefined, options: AskedInitOptions, command: Command) => {
+      const { directory } = options;
+      return init({ ...options, directory: folder ?? directory }, { command, context });
+    });
+}
+
+type AskedInitOptions = Unasked<InitOptions, 'domain'>;
+
+function withInitOptions(command: Command): Command {
+  return command
     .description(
-      'Create a project: an operator without kinds that builds, runs and deploys. Dot files, Markdown files and LICENSE of a new repository stay unchanged, even with --force.',
+      'Create a project: an operator without kinds that builds, runs and deploys. Dot files, Markdown files and LICENSE of a new repository stay unchanged, even with --force. So do the kinds of a project, and the files that list them.',
     )
     .option('--domain <domain>', 'domain of the API groups, for example example.com')
     .option('--name <name>', 'name of the operator (default: the name of the folder)')
@@ -32,25 +64,23 @@ export function initCommand(context: CommandContext): Command {
       new Option('--test-runner <runner>', 'test runner: node:test or Vitest')
         .choices(testRunners)
         .default('node'),
-    )
-    .addHelpText(
-      'after',
-      helpExamples({
-        'operator-builder init --domain example.com': 'a project in this folder',
-        'operator-builder init --domain example.com --name shop -C shop --dry-run':
-          'list the files of a project in the folder shop',
-      }),
-    )
-    .action(async (options: Unasked<InitOptions, 'domain'>, command: Command) => {
-      // Imported on demand, since `--help` does not need it.
-      const { initProject } = await import('../scaffold/init-project.js');
-      const { recordProject } = await import('../scaffold/project-record.js');
-      const { askMissing, initQuestions } = await import('../prompts.js');
-      const questions = initQuestions(options, context);
-      const asked = await askMissing(options, questions, { command, context });
-      const all = { ...options, ...asked } as InitOptions;
-      await recordProject(await initProject(all, context), all, context);
-    });
+    );
+}
+
+async function init(
+  options: AskedInitOptions,
+  { command, context }: { readonly command: Command; readonly context: CommandContext },
+): Promise<void> {
+  // Imported on demand, since `--help` does not need it.
+  const { initProject } = await import('../scaffold/init-project.js');
+  const { recordProject } = await import('../scaffold/project-record.js');
+  const { askMissing, initQuestions } = await import('../prompts.js');
+  const questions = initQuestions(options, context);
+  const asked = await askMissing(options, questions, { command, context });
+  const isChosen = command.getOptionValueSource('testRunner') === 'cli';
+  const testRunner = isChosen ? options.testRunner : undefined;
+  const all = { ...options, ...asked, testRunner } as InitOptions;
+  await recordProject(await initProject(all, context), all, context);
 }
 
 export function createCommand(context: CommandContext): Command {

@@ -7,11 +7,11 @@ import { OperatorError } from '../../system/index.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { namesIn, whileWriting } from '../files.js';
-import { insertionsOf } from './insertions.js';
+import { hasMarker, insertionsOf } from './insertions.js';
 import { checkDomain, checkProjectName } from './names.js';
 import { carryOut, textIfExists } from './plan-files.js';
 import type { PlannedFile, WantedFile } from './plan-files.js';
-import { projectFileName, withChoices } from './project-file.js';
+import { parseProject, projectFileName, withChoices, withKindsOf } from './project-file.js';
 import type { Project, ProjectResource } from './project-file.js';
 import type { ScaffoldOptions, TestRunner } from './scaffold-command.js';
 import { readTemplate } from './template.js';
@@ -27,7 +27,7 @@ export interface InitOptions extends ScaffoldOptions {
   readonly package?: string | undefined;
   /** Optional parts of the project. @defaultValue none */
   readonly with?: readonly string[] | undefined;
-  /** @defaultValue 'node' */
+  /** @defaultValue that of the present project, or 'node' */
   readonly testRunner?: TestRunner | undefined;
 }
 
@@ -38,37 +38,45 @@ export interface InitOptions extends ScaffoldOptions {
 const ofRepository = /^\.|\.md$|^(?!PROJECT$)[A-Z]+(?:\.txt)?$/;
 
 /**
- * Creates a project.
- * @throws UsageError invalid name
- * @throws OperatorError `InvalidConfig`: the folder is not empty
+ * Creates a project. With `force`, a present project keeps its kinds and optional parts: its files that list kinds stay
+ * unchanged.
+ * @throws UsageError invalid name, or another name or domain than that of a present project with kinds
+ * @throws OperatorError `InvalidConfig`: the folder is not empty, or its PROJECT is invalid
  */
 export async function initProject(
   options: InitOptions,
   context: CommandContext,
 ): Promise<readonly PlannedFile[]> {
   const folder = resolve(context.cwd, options.directory);
-  const { domain, name = basename(folder) } = options;
+  const present = options.force ? await presentProject(folder) : undefined;
+  const { domain, name = present?.project.name ?? basename(folder) } = options;
   const isGiven = options.name !== undefined;
   checkProjectName(
     name,
     isGiven ? '--name' : 'give --name, because the name of the folder is invalid',
   );
   checkDomain(domain);
+  const hasKinds = present !== undefined && present.project.resources.length > 0;
+  if (hasKinds) refuseOther({ name, domain }, present.project);
   checkPackageOptions(options);
   const { package: given = `^${packageVersion}` } = options;
   const { specifier, tarball } = await packageSource(given, folder);
   if (!options.force) await refuseFull(folder);
-  const parts = partsOf(options.with ?? []);
+  const parts = partsOf([...(present?.project.parts ?? []), ...(options.with ?? [])]);
   const project = { name, domain };
-  const { testRunner = 'node' } = options;
+  const { testRunner = present?.project.testRunner ?? 'node' } = options;
   const files = [...(await initFiles(project)), ...(await partFiles(project, parts))];
   const filled: Readonly<Record<string, (text: string) => string>> = {
     'package.json': (text) => packageText(text, { ...options, testRunner }, specifier),
-    [projectFileName]: (text) => withChoices(text, { parts, testRunner }, projectFileName),
+    [projectFileName]: (text) => {
+      const chosen = withChoices(text, { parts, testRunner }, projectFileName);
+      return present === undefined ? chosen : withKindsOf(present.text, chosen, projectFileName);
+    },
     '.vscode/launch.json': (text) => launchText(text, testRunner),
   };
   const wanted = files.map(({ path, text }) => {
-    const type = ofRepository.test(path) ? 'default' : 'whole';
+    const stays = ofRepository.test(path) || (hasKinds && hasMarker(text));
+    const type = stays ? 'default' : 'whole';
     return { type, path, text: filled[path]?.(text) ?? text } as const;
   });
   const kind = '--group <group> --version v1alpha1 --kind <Kind>';
@@ -101,6 +109,27 @@ async function refuseFull(folder: string): Promise<void> {
   const some = found.slice(0, 5).join(', ') + (found.length > 5 ? ', …' : '');
   const remedy = 'choose an empty folder, or pass --force to overwrite files of the same names';
   throw new OperatorError('InvalidConfig', `${folder} is not empty (${some}); ${remedy}`);
+}
+
+/** A project in the folder, and the text of its file. */
+interface PresentProject {
+  readonly text: string;
+  readonly project: Project;
+}
+
+async function presentProject(folder: string): Promise<PresentProject | undefined> {
+  const path = join(folder, projectFileName);
+  const text = await textIfExists(path);
+  return text === undefined ? undefined : { text, project: parseProject(text, path) };
+}
+
+/** The files of the kinds contain the name and the domain. */
+function refuseOther(given: Named, present: Named): void {
+  for (const field of ['name', 'domain'] as const) {
+    if (given[field] === present[field]) continue;
+    const what = `the project has kinds, and the ${field} ${present[field]}`;
+    throw new UsageError(`--${field}: ${what}; give the same ${field}, or choose an empty folder`);
+  }
 }
 
 function packageText(

@@ -18,6 +18,11 @@ type Inserted =
   | { readonly type: 'inserted'; readonly text: string }
   | { readonly type: 'markers-missing'; readonly missing: readonly Insertion[] };
 
+/** Whether a text has a marker above which `create` inserts lines. */
+export function hasMarker(text: string): boolean {
+  return text.includes(markerWord);
+}
+
 /**
  * Returns the lines above the markers that one text has in addition to another. Both templates can thus be
  * complete, valid files.

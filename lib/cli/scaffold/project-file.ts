@@ -209,6 +209,15 @@ export function withChoices(
   return document.toString({ lineWidth: 0 });
 }
 
+/** Returns a project's file `text` with the kinds of `present`, and with the version of its templates. */
+export function withKindsOf(present: string, text: string, path: string): string {
+  const [document, from] = [documentOf(text, path), documentOf(present, path)];
+  for (const field of ['cliVersion', 'resources']) {
+    if (from.has(field)) document.set(field, from.get(field, true));
+  }
+  return document.toString({ lineWidth: 0 });
+}
+
 /** Whether two entries name the same version of a kind. */
 function isSameVersion(one: ProjectResource, other: ProjectResource): boolean {
   return isSameKind(one, other) && one.version === other.version;

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { cli, scratchDirectory } from '../cli.js';
 import { linkPackages } from '../project/project-copy.js';
 import { createApi, createWebhook, makeProject, textsIn } from './project.js';
@@ -97,5 +98,106 @@ describe('The option --force of operator-builder create', () => {
     expect(stderr).to.equal(
       'error: Shop v1alpha1 already has conversion; --force overwrites its code, except the functions that convert\n',
     );
+  });
+});
+
+describe('The option --force of operator-builder init', () => {
+  const file = scratchDirectory();
+
+  const init = (folder: string, ...more: readonly string[]) =>
+    cli(['init', '--domain', 'example.com', '-C', folder, '--force', ...more]);
+
+  it('keeps the kinds of a project, its name and its choices, and restores other files', async () => {
+    const folder = file('kinds');
+    const named = ['--domain', 'example.com', '--name', 'shops', '-C', folder];
+    await cli(['init', ...named, '--with', 'olm', '--test-runner', 'vitest']);
+    await createApi(folder);
+    await createWebhook(folder, 'Shop', 'v1alpha1', '--validation');
+    const made = await textsIn(folder);
+    await writeFile(join(folder, 'Dockerfile'), 'damaged');
+    const { code, stdout, stderr } = await init(folder);
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(stdout)
+      .to.include('overwrote Dockerfile\n')
+      .and.include('kept PROJECT\n')
+      .and.include('kept src/operator.ts\n')
+      .and.include('kept config/crd/kustomization.yaml\n');
+    expect(await textsIn(folder)).to.deep.equal(made);
+    const text = await readFile(join(folder, 'PROJECT'), 'utf8');
+    expect(text).to.include('kind: Shop').and.include('validation: true');
+  });
+
+  it('keeps edited files that list the kinds', async () => {
+    const folder = file('edited');
+    await makeProject(folder, ['Shop']);
+    const path = join(folder, 'src/operator.ts');
+    const text = `${await readFile(path, 'utf8')}// mine\n`;
+    await writeFile(path, text);
+    expect(await init(folder)).to.include({ code: 0 });
+    expect(await readFile(path, 'utf8')).to.equal(text);
+  });
+
+  it('keeps comments in the list of kinds, and the version of the templates', async () => {
+    const folder = file('older');
+    await makeProject(folder, ['Shop']);
+    const path = join(folder, 'PROJECT');
+    const before = await readFile(path, 'utf8');
+    const older = before
+      .replace(/^cliVersion: .*/m, 'cliVersion: 0.0.1')
+      .replace('kind: Shop', 'kind: Shop # mine');
+    await writeFile(path, older);
+    expect(await init(folder)).to.include({ code: 0 });
+    expect(await readFile(path, 'utf8')).to.equal(older);
+  });
+
+  it('adds optional parts and another test runner to a project', async () => {
+    const folder = file('more');
+    const named = ['--domain', 'example.com', '--name', 'shops', '-C', folder];
+    await cli(['init', ...named, '--with', 'olm', '--test-runner', 'vitest']);
+    await createApi(folder);
+    const more = ['--with', 'scorecard', '--test-runner', 'node'];
+    expect(await init(folder, ...more)).to.include({ code: 0, stderr: '' });
+    const project = parse(await readFile(join(folder, 'PROJECT'), 'utf8')) as object;
+    expect(project).to.deep.include({ name: 'shops', parts: ['scorecard', 'olm'] });
+    expect(project).to.not.have.property('testRunner');
+  });
+
+  it('gives a project without kinds another name and domain', async () => {
+    const folder = file('renamed');
+    await makeProject(folder);
+    const args = ['--domain', 'example.org', '--name', 'pots', '-C', folder];
+    expect(await cli(['init', ...args, '--force'])).to.include({ code: 0, stderr: '' });
+    const text = await readFile(join(folder, 'src/operator.ts'), 'utf8');
+    expect(text).to.include("new Operator('pots', {");
+    const project = await readFile(join(folder, 'PROJECT'), 'utf8');
+    expect(project).to.include('name: pots\ndomain: example.org\n');
+  });
+
+  for (const [field, args, is] of [
+    ['name', ['--name', 'pots'], 'shops'],
+    ['domain', ['--domain', 'example.org'], 'example.com'],
+  ] as const) {
+    it(`refuses another ${field} for a project with kinds`, async () => {
+      const folder = file(field);
+      await makeProject(folder, ['Shop']);
+      const made = await textsIn(folder);
+      const { code, stderr } = await init(folder, ...args);
+      expect({ code, stderr }).to.deep.equal({
+        code: 1,
+        stderr: `error: --${field}: the project has kinds, and the ${field} ${is}; give the same ${field}, or choose an empty folder\n`,
+      });
+      expect(await textsIn(folder)).to.deep.equal(made);
+    });
+  }
+
+  it('refuses a PROJECT that it cannot read, as that of kubebuilder', async () => {
+    const folder = file('foreign');
+    await makeProject(folder);
+    const text = 'layout: [go.kubebuilder.io/v4]\nresources: [{ kind: Shop }]\n';
+    await writeFile(join(folder, 'PROJECT'), text);
+    const { code, stderr } = await init(folder);
+    expect(code).to.equal(1);
+    expect(stderr).to.include('another tool may have written it');
+    expect(await readFile(join(folder, 'PROJECT'), 'utf8')).to.equal(text);
   });
 });

@@ -1,0 +1,8 @@
+/*
+ * The program of the package `create-operator-builder`, which `npm create operator-builder` runs.
+ */
+import { exitCodes } from './command-context.js';
+import { runProcess } from './run-process.js';
+
+const load = async () => (await import('./commands/creator.js')).runCreator;
+runProcess({ load, failure: exitCodes.failure });
