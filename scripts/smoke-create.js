@@ -53,6 +53,8 @@ try {
   // What `npm create` does; the registry does not have the packages.
   install(folder, packed, creator);
   const create = join(folder, 'node_modules/.bin/create-operator-builder');
+  const help = execFileSync(create, ['--help'], { cwd: folder, encoding: 'utf8' });
+  assert.match(help, /^Usage: create-operator-builder /);
   const options = ['--domain', 'example.com', '--package', `file:${packed}`];
   execFileSync(create, ['shop-operator', ...options], { cwd: folder, stdio });
   install(project);

@@ -139,9 +139,12 @@ function withoutText(body: Status): Status {
   return { ...body, message, ...(details !== undefined && { details }) };
 }
 
+/** The remedy in the message of a 403: most requests come from operators. */
+export const forbiddenRemedy = 'check the RBAC rules of this operator';
+
 const remedies: Readonly<Partial<Record<number, string>>> = {
   401: 'check the credentials',
-  403: 'check the RBAC rules of this operator',
+  403: forbiddenRemedy,
   410: 'list again',
   429: 'slow down and retry',
 };

@@ -12,6 +12,7 @@
  */
 export {
   ApiError,
+  forbiddenRemedy,
   isAlreadyExists,
   isApiError,
   isConflict,

@@ -83,6 +83,7 @@ async function plan(options: PlanOptions, context: CommandContext): Promise<void
   const { resourcesAt } = await import('../object-files.js');
   const { planResource } = await import('../../plan/index.js');
   const { printPlans } = await import('../plan/print-plans.js');
+  const { planError } = await import('../plan/rights-of-plan.js');
   const { unconverted, unconvertedCrds } = await import('../../operator/index.js');
   const signal = context.stopSignal();
   const resources = await resourcesAt(options.filename, context);
@@ -102,9 +103,14 @@ async function plan(options: PlanOptions, context: CommandContext): Promise<void
     for (const resource of resources) {
       const planning = { ...applying, operator, client, logger, clock, signal };
       const what = `planning ${resource.kind} ${resource.metadata.name ?? ''}`;
-      plans.push(await whileReporting(what, context, () => planResource(resource, planning)));
+      const { error, ...planned } = await whileReporting(what, context, () =>
+        planResource(resource, planning),
+      );
+      plans.push({ ...planned, ...(error !== undefined && { error: planError(error) }) });
     }
     await printPlans(plans, options, context);
+  } catch (error) {
+    throw planError(error);
   } finally {
     await client.close();
   }

@@ -7,6 +7,7 @@ import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { Manager } from '../../../lib/manager/index.js';
 import { ConfigMap, Deployment } from '../../../lib/object/kinds.js';
 import { eventually } from '../../../lib/testing/index.js';
+import { grant } from '../../manager/grant.js';
 import { cli, scratchDirectory } from '../cli.js';
 import type { CliResult } from '../cli.js';
 import { projectCopy } from '../project/project-copy.js';
@@ -282,6 +283,38 @@ describe('operator-builder plan', () => {
     expect(stderr)
       .to.include('error: Shop default/a: the image is broken\n')
       .and.include('error: Shop default/b: the image is broken\n');
+  });
+
+  it('names the account whose rights a plan lacks, with the remedy', async () => {
+    const options = { crds: [Shop], rbac: true, tls: false, port: 0 };
+    const guarded = await EmbeddedCluster.start({ ...options, users: { n: 'nobody' } });
+    try {
+      await guarded.writeKubeConfig(file('nobody'), 'nobody');
+      await writeFile(file('shop.yaml'), JSON.stringify(shop({ greeting: 'hello' })));
+      const remedy =
+        '(the plan has the rights of your kubeconfig or of --as, and needs those of the operator: choose an account that has them, with --context or --as)';
+      const args = ['plan', '-f', file('shop.yaml'), '--project', shopProject];
+      const refused = await cli([...args, '--kubeconfig', file('nobody')]);
+      expect(refused).to.deep.equal({
+        code: 1,
+        stdout: '',
+        stderr: `error: get Shop default/a: 403 Forbidden: shops.shops.example "a" is forbidden: User "nobody" cannot get resource "shops" in API group "shops.example" in the namespace "default" ${remedy}\n`,
+      });
+      const admin = guarded.client({ user: 'system:admin' });
+      const rule = { apiGroups: ['shops.example'], resources: ['*'], verbs: ['*'] };
+      await grant(admin, [rule], 'nobody');
+      const json = ['--kubeconfig', file('nobody'), '--output', 'json'];
+      const { code, stdout, stderr } = await cli([...args, ...json]);
+      const message = `get ConfigMap default/texts: 403 Forbidden: configmaps "texts" is forbidden: User "nobody" cannot get resource "configmaps" in API group "" in the namespace "default" ${remedy}`;
+      expect({ code, stderr }).to.deep.equal({
+        code: 1,
+        stderr: `error: Shop default/a: ${message}\n`,
+      });
+      const { plans } = JSON.parse(stdout) as Plans;
+      expect(plans.map(({ error }) => error)).to.deep.equal([message]);
+    } finally {
+      await guarded.stop();
+    }
   });
 
   unknownFieldSuite(plan);
