@@ -16,8 +16,13 @@ function manager(container: object, pod: object = {}, replicas?: number): object
 
 /** Returns the values of a chart, and the lines of its templates without those of labels. */
 async function chart(...objects: readonly object[]) {
+  return chartWith(objects, objects);
+}
+
+/** @param all - the objects with all optional parts */
+async function chartWith(objects: readonly object[], all: readonly object[]) {
   const { values, schema, files } = await chartOf({
-    ...{ name: 'shops', version: '1.2.0', objects, all: objects, from: 'config/default' },
+    ...{ name: 'shops', version: '1.2.0', objects, all, from: 'config/default' },
   });
   const lines = [...files]
     .filter(([path]) => path.startsWith('templates/') && path.endsWith('.yaml'))
@@ -106,6 +111,84 @@ describe('The optional parts of a chart', () => {
       '      insecureSkipVerify: true',
       '    {{- end }}',
       '{{- end }}',
+    ]);
+  });
+
+  it('are enabled in the values if config/ has them', async () => {
+    const kinds = ['ServiceMonitor', 'PodDisruptionBudget', 'NetworkPolicy'];
+    const parts = kinds.map((kind) => ({
+      ...{ apiVersion: 'v1', kind, metadata: inShops('shops') },
+      spec: { maxUnavailable: '50%', ingress: [] },
+    }));
+    const settings = ({ metrics, podDisruptionBudget, networkPolicy }: Fields) => [
+      ...[metrics, podDisruptionBudget, networkPolicy],
+    ];
+    const none = await chartWith([manager({})], [manager({}), ...parts]);
+    expect(settings(none.values)).to.deep.equal([
+      { enabled: true, auth: false, serviceMonitor: { enabled: false } },
+      { enabled: false, maxUnavailable: 1 },
+      { enabled: false, metricsFrom: [], webhookFrom: [] },
+    ]);
+    const all = await chart(manager({}), ...parts);
+    expect(settings(all.values)).to.deep.equal([
+      { enabled: true, auth: false, serviceMonitor: { enabled: true } },
+      { enabled: true, maxUnavailable: '50%' },
+      { enabled: true, metricsFrom: [], webhookFrom: [] },
+    ]);
+  });
+
+  it('are annotations of the account, which has none in config/', async () => {
+    const account = {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: inShops('shops-manager'),
+    };
+    const lines = await templateOf(account);
+    expect(lines.slice(lines.indexOf('metadata:'))).to.deep.equal([
+      'metadata:',
+      '  name: {{ .Values.serviceAccount.name | default "shops-manager" | quote }}',
+      '  namespace: {{ .Release.Namespace | quote }}',
+      '  {{- with .Values.serviceAccount.annotations }}',
+      '  annotations:',
+      '    {{- toYaml . | nindent 4 }}',
+      '  {{- end }}',
+      '{{- end }}',
+    ]);
+  });
+
+  it('leave other namespaces and members with the name of the namespace', async () => {
+    const lines = await templateOf({
+      ...{ apiVersion: 'v1', kind: 'Box', metadata: { name: 'b', namespace: 'other' } },
+      spec: { team: 'shops-system', namespace: 'shops-system' },
+    });
+    expect(lines).to.include('  namespace: other');
+    expect(lines.slice(lines.indexOf('spec:'))).to.deep.equal([
+      'spec:',
+      '  team: shops-system',
+      '  namespace: {{ .Release.Namespace | quote }}',
+    ]);
+  });
+
+  it('are no part of a ServiceMonitor over plain HTTP', async () => {
+    const lines = await templateOf({
+      ...{ apiVersion: 'monitoring.coreos.com/v1', kind: 'ServiceMonitor' },
+      ...{ metadata: inShops('shops'), spec: { endpoints: [{ port: 'metrics' }] } },
+    });
+    expect(lines.slice(lines.indexOf('spec:'))).to.deep.equal([
+      ...['spec:', '  endpoints:', '  - port: metrics', '{{- end }}'],
+    ]);
+  });
+
+  it('are leader election by the option of declarative operators', async () => {
+    const args = ['declarative', 'run', '--leader-election=shops-system/shops', '/operators'];
+    const { values, lines } = await chart(manager({ args }));
+    expect(values['leaderElection']).to.deep.equal({ enabled: true });
+    const from = lines[0]?.indexOf('        args:') ?? 0;
+    expect(lines[0]?.slice(from + 3, from + 7)).to.deep.equal([
+      '        {{- if .Values.leaderElection.enabled }}',
+      '        - --leader-election=shops-system/shops',
+      '        {{- end }}',
+      '        - /operators',
     ]);
   });
 
@@ -227,9 +310,15 @@ describe('The optional parts of a chart', () => {
     const { values, schema, lines } = await chart(manager({ env }));
     expect(values['env']).to.deep.equal({ LEVEL: 'high', EMPTY: '' });
     const { properties } = schema as { readonly properties: Readonly<Record<string, Fields>> };
-    expect(Object.keys(properties['env']?.['properties'] ?? {})).to.deep.equal([
-      ...['LEVEL', 'EMPTY'],
-    ]);
+    const variable = { type: ['string', 'null'] };
+    expect(properties['env']).to.deep.equal({
+      ...{ type: 'object', additionalProperties: variable },
+      properties: { LEVEL: variable, EMPTY: variable },
+    });
+    const none = (await chart(manager({}))).schema as typeof schema & typeof properties;
+    expect(none['properties']).to.deep.include({
+      env: { type: 'object', additionalProperties: variable },
+    });
     const names = lines[0]?.filter((line) => /^ +- name: [A-Z{]|\$replaced "/.test(line));
     expect(names?.map((line) => line.trim())).to.deep.equal([
       '{{- if not (hasKey $replaced "POD") }}',

@@ -1,17 +1,24 @@
 import { expect } from 'chai';
 import { parseDocument } from 'yaml';
 import { isAsMade, madeText } from '../../../lib/cli/package/make-chart.js';
-import { mergedValues } from '../../../lib/cli/package/values.js';
+import { mergedValues, withDefaults } from '../../../lib/cli/package/values.js';
 
 describe('A generated file of a chart', () => {
-  for (const [path, text] of [
-    ['templates/a.yaml', 'a: b\n'],
-    ['.helmignore', '*.tgz\n'],
-    ['values.schema.json', '{\n  "type": "object"\n}\n'],
+  const sentence = (hash: string): string =>
+    `Made by \`operator-builder helm\` (${hash}): changed content is kept when the chart is updated.`;
+
+  for (const [path, text, wanted] of [
+    ['templates/a.yaml', 'a: b\n', `{{- /* ${sentence('52c9693cf3f219d5')} */ -}}\na: b\n`],
+    ['.helmignore', '*.tgz\n', `# ${sentence('ae9a2868b5090b9e')}\n*.tgz\n`],
+    [
+      'values.schema.json',
+      '{\n  "type": "object"\n}\n',
+      `{\n  "$comment": "${sentence('59dd9138acc69331')}",\n  "type": "object"\n}\n`,
+    ],
   ] as const) {
     it(`${path} is known as unchanged until its content changes`, () => {
       const made = madeText(path, text);
-      expect(made).to.include('Made by `operator-builder helm` (');
+      expect(made).to.equal(wanted);
       expect([
         ...[made, made.replaceAll('\n', '\r\n'), text, `${made} `].map((one) =>
           isAsMade(path, one),
@@ -70,10 +77,87 @@ describe('The values of a user', () => {
     });
   }
 
+  /** Merges values of maps within maps. */
+  const nested = (text: string, defaults = '# Of pods.\npod:\n  # Of labels.\n  labels: {}\n') => {
+    const of = (value: unknown) => ({ properties: { pod: { properties: { labels: value } } } });
+    return mergedValues({
+      ...{ text, file: 'values.yaml', defaults: parseDocument(defaults) },
+      ...{ before: of({ default: { a: 'b' } }), schema: of({}) },
+    });
+  };
+
+  it('get a missing map with its comment, and a missing member of a map', () => {
+    expect(nested('other: 1\n')).to.deep.equal({
+      text: 'other: 1\n# Of pods.\npod:\n  # Of labels.\n  labels: {}\n',
+      more: ['other'],
+    });
+    expect(nested('pod:\n  mine: 1\n').text).to.equal('pod:\n  mine: 1\n  labels: {}\n');
+  });
+
+  it('follow a default that is a map, where unchanged', () => {
+    expect(nested('pod:\n  labels: { a: b }\n').text).to.equal('pod:\n  labels: {}\n');
+    expect(nested('pod:\n  labels: { a: c }\n').text).to.equal('pod:\n  labels: { a: c }\n');
+  });
+
+  it('lose a member without a default where unchanged, and keep the map around it', () => {
+    const schema = (names: readonly string[]) => ({
+      properties: {
+        pod: { properties: Object.fromEntries(names.map((name) => [name, { default: 1 }])) },
+      },
+    });
+    const defaults = parseDocument('pod:\n  a: 1\n');
+    const text = 'pod:\n  a: 1\n  b: 1\n';
+    const given = { text, file: 'values.yaml', defaults };
+    const merged = mergedValues({ ...given, before: schema(['a', 'b']), schema: schema(['a']) });
+    expect(merged.text).to.equal('pod:\n  a: 1\n');
+  });
+
+  it('keep long lines as they are', () => {
+    const text = `a: ${'word '.repeat(30)}end\n`;
+    expect(merged(text).text).to.equal(`${text}b: 2\n`);
+    expect(nested('', text).text).to.equal(text);
+  });
+
+  it('have no value that is not a map at the place of a map', () => {
+    expect(() => nested('pod: [a]\n')).to.throw(
+      "values.yaml: pod.labels can't be set, because pod is not a map; correct it, or overwrite it with --force",
+    );
+    expect(() => nested('text\n')).to.throw(
+      "values.yaml: pod.labels can't be set, because the file is not a map; ",
+    );
+  });
+
   it('name the file if it is not a map, or not YAML', () => {
     expect(() => merged('[a]')).to.throw(
       "values.yaml: a can't be set, because the file is not a map; correct it, or overwrite it with --force",
     );
     expect(() => merged('a: [')).to.throw(/^values\.yaml: Flow sequence/);
+  });
+});
+
+describe('The schema of the values', () => {
+  it('has the defaults of the values, and allows the additional values of the user', () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        global: { type: 'object' },
+        gone: { type: 'string' },
+        image: { type: 'object', properties: { tag: { type: 'string' }, none: {} } },
+        labels: { type: 'object' },
+      },
+    };
+    const defaults = parseDocument("image: { tag: '' }\nlabels: { a: b } # a comment\n");
+    expect(withDefaults(schema, defaults, ['mine'])).to.deep.equal({
+      type: 'object',
+      properties: {
+        global: { type: 'object' },
+        image: {
+          type: 'object',
+          properties: { tag: { type: 'string', default: '' }, none: {} },
+        },
+        labels: { type: 'object', default: { a: 'b' } },
+        mine: {},
+      },
+    });
   });
 });
