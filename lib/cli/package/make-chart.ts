@@ -50,7 +50,7 @@ export async function makeChart(options: ChartOptions, context: CommandContext):
     `helm upgrade --install ${name} ${out} --namespace ${name}-system --create-namespace`,
   ];
   const outside = options.out !== undefined;
-  const how = { directory: folder, dryRun, force: true, output, outside };
+  const how = { directory: folder, dryRun, force, output, outside };
   await carryOut({ wanted, next }, how, context);
 }
 
@@ -314,15 +314,12 @@ export function hasKind(objects: readonly object[], kind: string): boolean {
  */
 const said = /Made by `operator-builder helm` \(([0-9a-f]{16})\)/;
 
-/** The form of the comment in a generated file. */
-type CommentStyle = 'template' | 'json';
-
-const styleOf = (path: string): CommentStyle => (path.endsWith('.json') ? 'json' : 'template');
+const isJson = (path: string): boolean => path.endsWith('.json');
 
 /** Returns the text of a file with the comment of a generated file. */
 export function madeText(path: string, text: string): string {
   const sentence = `Made by \`operator-builder helm\` (${hashOf(text)}): changed content is kept when the chart is updated.`;
-  if (styleOf(path) === 'json') {
+  if (isJson(path)) {
     return text.replace('{', `{\n  "$comment": ${JSON.stringify(sentence)},`);
   }
   return path.startsWith('templates/')
@@ -338,7 +335,7 @@ export function isAsMade(path: string, text: string): boolean {
 
 function restOf(path: string, text: string): string {
   // Windows files end lines with CRLF.
-  if (styleOf(path) === 'json') return text.replace(/\r?\n {2}"\$comment": .*,/, '');
+  if (isJson(path)) return text.replace(/\r?\n {2}"\$comment": .*,/, '');
   return text.slice(text.indexOf('\n') + 1);
 }
 

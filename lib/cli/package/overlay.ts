@@ -229,15 +229,8 @@ interface ImageName {
 
 /** Splits an image: `host:5000/name:tag@sha256:…`. */
 export function splitImage(image: string): ImageName {
-  const host = Math.max(image.indexOf('/'), 0);
-  const at = image.indexOf('@', host);
-  const bare = at < 0 ? image : image.slice(0, at);
-  const colon = bare.indexOf(':', host);
-  return {
-    name: colon < 0 ? bare : bare.slice(0, colon),
-    tag: colon < 0 ? '' : bare.slice(colon + 1),
-    digest: at < 0 ? '' : image.slice(at + 1),
-  };
+  const [, name = '', tag = '', digest = ''] = /^(.*?)(?::([^:@/]*))?(?:@(.*))?$/.exec(image) ?? [];
+  return { name, tag, digest };
 }
 
 /** An object to apply to a cluster. */

@@ -160,7 +160,9 @@ describe('operator-builder helm with simulated manifests', () => {
     const edited = (await read('Chart.yaml')).replace('The operator shops', description);
     await writeFile(at('Chart.yaml'), `# mine\n${edited}`);
     await writeFile(`${folder}/package.json`, '{ "version": "1.3.0" }');
-    await helm();
+    expect(
+      (await helm()).stdout.match(/^[a-z]+ charts\/shops\/[A-Z].*|.*values\.yaml/gm),
+    ).to.deep.equal(['changed charts/shops/Chart.yaml', 'changed charts/shops/values.yaml']);
     const wanted = edited
       .replace('version: 1.2.0', 'version: 1.3.0')
       .replace('appVersion: 1.2.0', 'appVersion: 1.3.0');

@@ -169,7 +169,7 @@ describe('The optional parts of a chart', () => {
     ]);
   });
 
-  it('are no part of a ServiceMonitor over plain HTTP', async () => {
+  it('leave a ServiceMonitor over plain HTTP as it is', async () => {
     const lines = await templateOf({
       ...{ apiVersion: 'monitoring.coreos.com/v1', kind: 'ServiceMonitor' },
       ...{ metadata: inShops('shops'), spec: { endpoints: [{ port: 'metrics' }] } },

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { parseDocument } from 'yaml';
 import { isAsMade, madeText } from '../../../lib/cli/package/make-chart.js';
 import { mergedValues, withDefaults } from '../../../lib/cli/package/values.js';
+import type { ValueSchema } from '../../../lib/cli/package/values.js';
 
 describe('A generated file of a chart', () => {
   const sentence = (hash: string): string =>
@@ -79,7 +80,7 @@ describe('The values of a user', () => {
 
   /** Merges values of maps within maps. */
   const nested = (text: string, defaults = '# Of pods.\npod:\n  # Of labels.\n  labels: {}\n') => {
-    const of = (value: unknown) => ({ properties: { pod: { properties: { labels: value } } } });
+    const of = (value: ValueSchema) => ({ properties: { pod: { properties: { labels: value } } } });
     return mergedValues({
       ...{ text, file: 'values.yaml', defaults: parseDocument(defaults) },
       ...{ before: of({ default: { a: 'b' } }), schema: of({}) },

@@ -69,6 +69,13 @@ describe('operator-builder build-installer with simulated manifests', () => {
     expect(json.stdout).to.equal(`${JSON.stringify(said, undefined, 2)}\n`);
   });
 
+  it('reports a file that it cannot write', async () => {
+    await write('config/default', box('a'));
+    const { code, stdout, stderr } = await build('--out', 'PROJECT/all.yaml');
+    expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
+    expect(stderr).to.match(/^error: .*\/PROJECT\/all\.yaml can't be written: /);
+  });
+
   it('sets the image of the containers that have the image of the operator', async () => {
     const containers = [
       { name: 'manager', image: 'shops:1.2.0' },
@@ -247,7 +254,7 @@ describe('operator-builder build-installer with simulated manifests', () => {
       expect(kindsOf(await built())).to.deep.equal(['Role', 'Role', 'RoleBinding', 'Deployment']);
     });
 
-    it('only to an overlay with the operator that is no OLM bundle', async () => {
+    it('only to an overlay with the operator, and not to an OLM bundle', async () => {
       await write('config/namespaces', role('Role'));
       await write('config/default', box('a'));
       expect(kindsOf(await built())).to.deep.equal(['Box']);
