@@ -55,6 +55,10 @@ export const schemaCases: readonly SchemaCase[] = [
     effect: 'changed',
   }),
   change(['unknown-fields-pruned'], open, object({}), { stored: { a: 1 }, effect: 'changed' }),
+  change(['unknown-fields-pruned'], open, object({ a: text }), {
+    stored: { b: 1 },
+    effect: 'changed',
+  }),
   change(['unknown-fields-pruned'], open, map(text), { stored: { a: 1 }, effect: 'refused' }),
   change(
     ['unknown-fields-pruned'],
@@ -263,6 +267,16 @@ export const harmlessCases: readonly (readonly [what: string, before: Schema, af
     { ...text, anyOf: [{ maxLength: 1 }, { minLength: 4 }] },
   ],
   ['unknown fields that are kept', object({}), open],
+  [
+    'a field of an object that gets unknown fields',
+    object({}),
+    { ...open, properties: { a: text } },
+  ],
+  [
+    'an embedded resource with another description',
+    { ...open, 'x-kubernetes-embedded-resource': true },
+    { ...open, 'x-kubernetes-embedded-resource': true, description: 'A resource.' },
+  ],
   ['the default list type, written out', list({}), list({ 'x-kubernetes-list-type': 'atomic' })],
 ];
 
