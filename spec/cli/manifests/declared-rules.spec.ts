@@ -25,7 +25,9 @@ describe('The declared rules of an operator', () => {
         { type: { apiVersion: 'shop.example/v1', kind: 'Till' }, verbs },
       )
       .reconciles(() => undefined);
-    for (const resource of [markets, Till]) operator.for(resource).reconciles(() => undefined);
+    for (const resource of [markets, Till]) {
+      operator.for(resource, { name: resource.plural }).reconciles(() => undefined);
+    }
     const { everywhere } = await declaredRules(operator);
     const places = everywhere.flatMap(({ apiGroups = [], resources = [] }) =>
       apiGroups.flatMap((group) => resources.map((resource) => `${group}/${resource}`)),

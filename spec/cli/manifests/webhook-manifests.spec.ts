@@ -104,7 +104,7 @@ describe('operator-builder manifests with webhooks', () => {
       ],
     });
     const checks = ['v1', 'v2'].map((version) => {
-      const type = versionOfResource(Shop, version) as ResourceType<KubernetesObject>;
+      const type = versionOfResource<KubernetesObject>(Shop, version);
       return validatingWebhook(type, () => allowed(), { name: `${version}.shop.example` });
     });
     const other = validatingWebhook(ConfigMap, () => allowed(), {
@@ -144,7 +144,7 @@ describe('operator-builder manifests with webhooks', () => {
       expect(await widenedWebhooks(file('wide'), Shop)).to.deep.equal([]);
     });
 
-    it('stay if the user wrote the file, or there is none', async () => {
+    it('stay if the user wrote the file, or the project lacks it', async () => {
       expect(await widenedWebhooks(file('missing'), Shop)).to.deep.equal([]);
       await write('own');
       const text = JSON.stringify(webhookManifests({ webhooks: checks })[0]);
@@ -152,7 +152,7 @@ describe('operator-builder manifests with webhooks', () => {
       expect(await widenedWebhooks(file('own'), Shop)).to.deep.equal([]);
     });
 
-    it('stay beside added ones, without documents that are no configurations', async () => {
+    it('stay beside added ones, without other documents of the file', async () => {
       const [first, second] = checks;
       const [configuration] = webhookManifests({ webhooks: first === undefined ? [] : [first] });
       await write('kept', { kind: 'List', items: [] }, null, configuration);

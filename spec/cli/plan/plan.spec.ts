@@ -162,6 +162,7 @@ describe('operator-builder plan', () => {
   it('includes whole objects in JSON output', async () => {
     const { stdout } = await plan({ image: 'shop:2' }, '--output', 'json');
     const { plans } = JSON.parse(stdout) as { plans: { manifests: PlannedManifest[] }[] };
+    expect(stdout).to.equal(`${JSON.stringify({ plans }, undefined, 2)}\n`);
     const shops = plans[0]?.manifests.filter(({ after }) => after?.kind === 'Shop');
     expect(shops?.map(({ action, after }) => [action, after?.['spec']])).to.deep.equal([
       ['create', { image: 'shop:2', replicas: 1 }],
@@ -178,7 +179,7 @@ describe('operator-builder plan', () => {
     const colored = await cli(diff, { env: { FORCE_COLOR: '1' } });
     const marked = colored.stdout.replaceAll('\u001b', 'ESC');
     expect(marked)
-      .to.match(/^ESC\[1m--- .*ESC\[22m\nESC\[1m\+\+\+ /)
+      .to.match(/^ESC\[1m--- .*ESC\[22m\nESC\[1m\+\+\+ .*ESC\[22m\n@@ /)
       .and.match(/\nESC\[32m\+.*ESC\[39m\n/);
     expect((await cli(diff)).stdout).to.match(/^--- .*\n\+\+\+ .*\n@@ .*\n[-+]/);
   });
@@ -198,7 +199,9 @@ describe('operator-builder plan', () => {
     await reconcile({ greeting: 'hello' });
     const { code, stdout, stderr } = await plan({ greeting: 'hello' });
     expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: '' });
-    expect(stdout).to.include('0 to create, 0 to configure, 0 to recreate, 0 to prune');
+    expect(stdout).to.equal(
+      'Plan for Shop default/a\n0 to create, 0 to configure, 0 to recreate, 0 to prune, 3 unchanged, 0 to roll out\n',
+    );
   });
 
   it('lists unchanged objects with --unchanged', async () => {
@@ -283,6 +286,14 @@ describe('operator-builder plan', () => {
     expect(stderr)
       .to.include('error: Shop default/a: the image is broken\n')
       .and.include('error: Shop default/b: the image is broken\n');
+  });
+
+  it('closes its connections to the cluster', async () => {
+    const open = (): number =>
+      process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+    const before = open();
+    await plan({});
+    await eventually(() => expect(open()).to.be.at.most(before), { timeoutMs: 2_000 });
   });
 
   it('names the account whose rights a plan lacks, with the remedy', async () => {
