@@ -1,7 +1,7 @@
-import omit from 'lodash/omit.js';
 import type { Client } from '../client/index.js';
 import { definition, rawDefinition } from '../crd/internal.js';
 import {
+  createMergePatch,
   deepEqual,
   describeObject,
   groupOf,
@@ -99,7 +99,7 @@ export class ObjectMerger {
     const written = await client.update(object, { signal });
     const isWritten = written.metadata.resourceVersion !== live.metadata.resourceVersion;
     // A planned write changes the object and keeps its version.
-    if (isWritten || !deepEqual(withoutManagers(written), withoutManagers(live))) return written;
+    if (isWritten || !agree(createMergePatch(live, object), live, written)) return written;
     this.#reverted.record(live.metadata.uid ?? '', [asRead(live), merged]);
     return live;
   }
@@ -123,9 +123,15 @@ export class ObjectMerger {
   }
 }
 
-// Objects from a cache have no managedFields.
-function withoutManagers(object: UnstructuredObject): UnstructuredObject {
-  return { ...object, metadata: omit(object.metadata, 'managedFields') };
+/**
+ * Whether two objects have the same values for all members of a merge patch. Other members may differ: an object
+ * from a cache lacks those that the cache drops.
+ */
+function agree(patch: unknown, one: unknown, other: unknown): boolean {
+  if (!isJsonObject(patch) || !isJsonObject(one) || !isJsonObject(other)) {
+    return deepEqual(one, other);
+  }
+  return Object.entries(patch).every(([name, part]) => agree(part, one[name], other[name]));
 }
 
 // If users or other controllers may change the content of the object, the operator owns only its labels and

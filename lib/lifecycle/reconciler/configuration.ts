@@ -10,6 +10,7 @@ import {
 import { asRead } from '../../apply/index.js';
 import { getIfExists } from '../../client/index.js';
 import { OperatorError, isOperatorError } from '../../system/index.js';
+import isEmpty from 'lodash/isEmpty.js';
 import omit from 'lodash/omit.js';
 import { mergeStatus, pauseOf } from '../../status/index.js';
 import { setLifecycleCondition } from '../conditions.js';
@@ -44,6 +45,7 @@ export function settle(pass: Pass, type: OwnCondition): boolean {
  * Writes the status of the reconcile if it has changed, ignoring heartbeats. Does nothing if the
  * configuration is gone.
  * @throws OperatorError `InvalidOption`: the definition of the kind has no place for the status.
+ * @throws ApiError: the server refuses the status.
  */
 export async function writeStatus(pass: Pass): Promise<void> {
   const { settings, live: client, signal } = pass;
@@ -67,20 +69,25 @@ export async function writeStatus(pass: Pass): Promise<void> {
     await refuseUnlessGone(pass, problem, error);
     return;
   }
-  const dropped = droppedFields(status, crManager.status(pass.cr) ?? {});
+  // A `withStatus` of the operator may leave fields out.
+  const sent = crManager.status(crManager.withStatus(pass.cr, status)) ?? {};
+  const dropped = droppedFields(sent, crManager.status(pass.cr) ?? {});
   if (dropped.length === 0) return;
   const remedy = 'add the lifecycleStatusProperties to the schema of the status';
   await refuseUnlessGone(pass, `the server does not store ${dropped.join(', ')}; ${remedy}`);
 }
 
-/** Returns the fields of `wanted` that the server has dropped, because the schema lacks them. */
-function droppedFields(wanted: LifecycleStatus, stored: LifecycleStatus): readonly string[] {
-  const names = Object.keys(wanted) as (keyof LifecycleStatus)[];
-  return names.filter((name) => {
-    const value = wanted[name];
-    const isEmpty = value === undefined || value.length === 0;
-    return !isEmpty && stored[name] === undefined;
-  });
+const ownFields = [
+  'phase',
+  'conditions',
+  'operatorVersion',
+  'targetVersion',
+  'observedVersion',
+] as const;
+
+/** Returns the fields of the lifecycle that the server has dropped, because the schema lacks them. */
+function droppedFields(sent: LifecycleStatus, stored: LifecycleStatus): readonly string[] {
+  return ownFields.filter((name) => !isEmpty(sent[name]) && isEmpty(stored[name]));
 }
 
 /** @throws OperatorError `InvalidOption` with the problem, unless the configuration is gone. */
@@ -93,7 +100,7 @@ async function refuseUnlessGone(pass: Pass, problem: string, cause?: unknown): P
   });
 }
 
-/** Whether no retry can store the status, because the definition of the kind has no place for it. */
+/** Whether the definition of the kind or the server refuses the status. */
 export function isUnstorable(error: unknown): error is Error {
   const isRefused = isOperatorError(error, 'InvalidOption') || isOperatorError(error, 'Terminal');
   return isRefused || isInvalid(error);

@@ -86,7 +86,7 @@ async function announced(
   const owned = await ownedObjects(pass, { client: pass.live, types });
   watched.add(owned.map(typeOf));
   if (isAnnounced) return { ...known, owned };
-  // Without a list of desired objects, callbacks get the live objects.
+  // Without a complete list of desired objects, callbacks get the live objects.
   const areDesired = problem === undefined;
   await announce(pass, areDesired ? desired : owned, areDesired);
   return { ...known, owned: await ownedObjects(pass, { client: pass.live, types }) };
@@ -131,7 +131,11 @@ async function knownObjects(pass: Pass, watched: Pick<OwnedKinds, 'types'>): Pro
   const { crManager } = pass.settings;
   const none: readonly KubernetesObject[] = [];
   // Delete the valid objects even if the list has invalid entries.
-  const list = async (): Promise<typeof none> => (await desiredList(pass)).objects;
+  const list = async (): Promise<typeof none> => {
+    const { objects, problems: invalid } = await desiredList(pass);
+    problems.push(...invalid);
+    return objects;
+  };
   const listed = await attempt('getAllResources', list, none);
   const desired = (await Promise.all(listed.map((object) => placed(pass, object)))).flat();
   const dependants = await attempt(

@@ -68,12 +68,10 @@ export async function survey(pass: Pass): Promise<Survey> {
 
 async function surveyObject(
   pass: Pass,
-  given: KubernetesObject,
+  object: KubernetesObject,
   coming: ReturnType<typeof definedKinds>,
 ): Promise<SurveyedObject | string> {
   try {
-    // The comparison with the live object needs the JSON form: text for a Date, for example.
-    const object = jsonCopy(given, describeObject(given));
     const type = await typeOf(pass, object, coming);
     const namespaced = (type ?? coming.get(kindName(object)))?.namespaced === true;
     const placed = inPlace(object, namespaced);
@@ -94,7 +92,7 @@ async function surveyObject(
 
 /** Errors that a retry cannot fix: the operator, its configuration or the cluster must change. */
 const insoluble: readonly string[] = [
-  ...['UnknownKind', 'InvalidOwner', 'AlreadyOwned', 'InvalidObject', 'InvalidValue'],
+  ...['UnknownKind', 'InvalidOwner', 'AlreadyOwned', 'InvalidObject'],
 ];
 
 async function typeOf(
@@ -194,9 +192,24 @@ export async function desiredList(pass: Pass): Promise<DesiredList> {
     const got = wanted === null ? 'null' : typeof wanted;
     return { objects: [], problems: [`getAllResources returned ${got}: want a list of objects`] };
   }
-  const problems = wanted.map(problemOf);
-  const objects = wanted.filter((_, place) => problems[place] === undefined) as KubernetesObject[];
-  return { objects, problems: problems.filter((problem) => problem !== undefined) };
+  const read = wanted.map(readObject);
+  return {
+    objects: read.filter((one) => typeof one !== 'string'),
+    problems: read.filter((one) => typeof one === 'string'),
+  };
+}
+
+/** Returns the JSON form of an object, such as text for a Date, or a problem. */
+function readObject(given: unknown, place: number): KubernetesObject | string {
+  const problem = problemOf(given, place);
+  if (problem !== undefined) return problem;
+  const object = given as KubernetesObject;
+  try {
+    return jsonCopy(object, describeObject(object));
+  } catch (error) {
+    if (isOperatorError(error, 'InvalidValue')) return error.message;
+    throw error;
+  }
 }
 
 function problemOf(object: unknown, place: number): string | undefined {

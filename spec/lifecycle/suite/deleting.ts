@@ -409,6 +409,24 @@ export function deletingSuite(open: OpenStage): void {
     expect([...states]).to.deep.equal(['OPERATOR_DELETE']);
   });
 
+  it('deletes an object although its desired form has a value without a JSON form now', async () => {
+    const stage = await open();
+    stage.resources = () => [configMap(stage.namespace)];
+    await stage.deploy('1.0.0');
+    stage.resources = () => [{ ...configMap(stage.namespace), data: { size: () => 'small' } }];
+    const called: string[] = [];
+    stage.dispatcher.addCallback(null, ({ state, current }) => {
+      if (state === 'OPERATOR_DELETE') called.push(current?.metadata.name ?? '');
+    });
+    await stage.delete();
+    await stage.target.eventually(async () => {
+      await stage.pass('1.0.1');
+      expect(await stage.exists()).to.equal(false);
+    });
+    expect(await stage.isGone('ConfigMap', 'settings')).to.equal(true);
+    expect(called).to.deep.equal(['settings']);
+  });
+
   it('ignores a configuration without its finalizer, and one that it never deployed', async () => {
     const stage = await open({ config: { metadata: { finalizers: ['example.com/held'] } } });
     await stage.delete();

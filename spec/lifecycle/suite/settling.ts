@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { forwarding } from '../../../lib/client/client-wrappers.js';
 import { markHealthy } from '../../../lib/lifecycle/index.js';
+import { lastAppliedAnnotation } from '../../../lib/feed/index.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js';
 import { withCache } from '../../builder/suite/scene.js';
@@ -43,6 +44,28 @@ export function settlingSuite(open: OpenStage): void {
       await stage.operator.requests();
       const { events } = await stage.pass('1.0.0', reconciler);
       expect(events).to.deep.equal([]);
+      expect(await stage.writes()).to.deep.equal([]);
+    } finally {
+      await cached.stop();
+    }
+  });
+
+  it('does not repeat a write that the server ignores, although its cache has no last-applied annotation', async () => {
+    const stage = await open();
+    const object = configMap(stage.namespace);
+    const annotations = { [lastAppliedAnnotation]: '{}' };
+    await stage.admin.create({ ...object, metadata: { ...object.metadata, annotations } });
+    const cached = await withCache(stage.operator.client, [ConfigMap], false);
+    try {
+      const own = { client: cached.client, isMutable: () => false, orphans: 'adopt' } as const;
+      const reconciler = stage.newReconciler(own);
+      stage.resources = () => [{ ...object, unknownField: { size: 'large' } }];
+      await stage.target.eventually(async () => {
+        const { phase } = await stage.pass('1.0.0', reconciler);
+        expect(phase).to.equal('Deployed');
+      });
+      await stage.operator.requests();
+      await stage.pass('1.0.0', reconciler);
       expect(await stage.writes()).to.deep.equal([]);
     } finally {
       await cached.stop();

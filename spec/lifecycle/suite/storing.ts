@@ -21,10 +21,7 @@ export function storingSuite(open: OpenStage): void {
     ],
     'no schema of a status': [
       'LocalPruned',
-      (version) => ({
-        ...version,
-        schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object' } } } },
-      }),
+      (version) => withStatusSchema(version, undefined),
       /LocalPruned .*does not store .*phase.*; add .*lifecycleStatusProperties/,
     ],
   };
@@ -64,6 +61,39 @@ export function storingSuite(open: OpenStage): void {
     });
     expect(await stage.isGone('ConfigMap', 'settings')).to.equal(true);
   });
+
+  it('leaves fields of the operator in the status alone, even if they are null', async () => {
+    const stage = await openKind(open, 'LocalNullable', (version) => {
+      const status = version.schema?.openAPIV3Schema?.properties?.['status'];
+      const lastError = { type: 'string', nullable: true };
+      const properties = { ...status?.properties, lastError };
+      return withStatusSchema(version, { ...status, properties });
+    });
+    // A merge patch would remove the field.
+    const config = { ...(await stage.config()), status: { lastError: null } as object };
+    await stage.admin.update(config, { subresource: 'status' });
+    const { error, events } = await stage.pass('1.0.0');
+    expect(error).to.equal(undefined);
+    expect(events).to.deep.equal(['DeployStarted', 'CreateResourceSuccess ConfigMap settings']);
+    await stage.deploy('1.0.0');
+    expect(await stage.status()).to.have.property('lastError', null);
+  });
+
+  it('accepts a withStatus that leaves fields of the lifecycle out', async () => {
+    const stage = await open();
+    const reconciler = stage.newReconciler({
+      crManager: {
+        type: stage.type,
+        getAllResources: () => [configMap(stage.namespace)],
+        getDependantResourceTypes: () => [],
+        status: ({ status }) => status,
+        withStatus: (config, status) => ({ ...config, status: omit(status, 'targetVersion') }),
+      },
+    });
+    const { error } = await stage.pass('1.0.0', reconciler);
+    expect(error).to.equal(undefined);
+    expect(await stage.status()).to.have.property('operatorVersion', '1.0.0');
+  });
 }
 
 /** A kind of `defineResource`, which checks a status before it is sent. */
@@ -86,4 +116,9 @@ async function openKind(
   stage.resources = () => [configMap(stage.namespace)];
   await stage.create();
   return stage;
+}
+
+function withStatusSchema(version: Version, status: object | undefined): Version {
+  const properties = { spec: { type: 'object' }, ...(status !== undefined && { status }) };
+  return { ...version, schema: { openAPIV3Schema: { type: 'object', properties } } };
 }
