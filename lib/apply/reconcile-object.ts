@@ -350,7 +350,7 @@ function immutableField(
   const isSize = changes.some(({ path }) => isClaimSize(desired.object, path));
   const remedy = isSize
     ? 'take the change back: claims can only grow'
-    : 'take the change back, or give the object another name or delete it (in a builder: set onImmutable to recreate)';
+    : 'take the change back, give the object another name, or delete it, with its pods or data, to have it recreated (in a builder: see onImmutable)';
   const message = `${describeObject(desired.ref)} can't be applied: ${fields.join(', ')} can't change once set; ${remedy}`;
   return new OperatorError('ImmutableField', message, { cause });
 }

@@ -37,7 +37,7 @@ export interface LifecycleOptions<CR extends LifecycleObject>
  *   .owns(Deployment, Service)
  *   .uses(lifecycle({ version: '1.2.0', resources: (website) => [deploymentOf(website)] }));
  * ```
- * @throws OperatorError `InvalidOption`: the version is missing.
+ * @throws OperatorError `InvalidOption`: the version is missing, or not a text.
  */
 export function lifecycle<CR extends LifecycleObject>(
   options: LifecycleOptions<CR>,
@@ -45,7 +45,8 @@ export function lifecycle<CR extends LifecycleObject>(
   const { version, resources, onEvent, isCreating, status, withStatus, ...others } = options;
   // Plain JavaScript, or an environment variable, may lack it.
   if (typeof (version as unknown) !== 'string' || version === '') {
-    const message = 'lifecycle: version is missing: give the version of the deployed system';
+    const got = version === '' ? 'an empty one' : typeof version;
+    const message = `lifecycle: version: want a text, the version of the deployed system, got ${got}`;
     throw new OperatorError('InvalidOption', message);
   }
   return {

@@ -135,11 +135,15 @@ describe('lifecycle in an Operator', () => {
     });
   });
 
-  for (const version of ['', undefined]) {
-    it(`refuses ${version === undefined ? 'no' : 'an empty'} version at once`, () => {
+  for (const [version, got] of [
+    ['', 'an empty one'],
+    [undefined, 'undefined'],
+    [1.2, 'number'],
+  ] as const) {
+    it(`refuses a version that is not a text at once, got ${got}`, () => {
       const options = { resources: () => [], version: version as string };
       expect(() => lifecycle<ShopConfig>(options))
-        .to.throw('lifecycle: version is missing: give the version of the deployed system')
+        .to.throw(`lifecycle: version: want a text, the version of the deployed system, got ${got}`)
         .with.property('code', 'InvalidOption');
     });
   }

@@ -57,14 +57,15 @@ export async function initProject(
   );
   checkDomain(domain);
   const hasKinds = present !== undefined && present.project.resources.length > 0;
-  if (hasKinds) refuseOther({ name, domain }, present.project);
+  const { testRunner = present?.project.testRunner ?? 'node' } = options;
+  if (hasKinds) refuseOther({ name, domain, testRunner }, present.project);
+  if (hasKinds) await refuseMoreParts(options.with ?? [], present.project);
   checkPackageOptions(options);
   const { package: given = `^${packageVersion}` } = options;
   const { specifier, tarball } = await packageSource(given, folder);
   if (!options.force) await refuseFull(folder);
   const parts = partsOf([...(present?.project.parts ?? []), ...(options.with ?? [])]);
   const project = { name, domain };
-  const { testRunner = present?.project.testRunner ?? 'node' } = options;
   const files = [...(await initFiles(project)), ...(await partFiles(project, parts))];
   const filled: Readonly<Record<string, (text: string) => string>> = {
     'package.json': (text) => packageText(text, { ...options, testRunner }, specifier),
@@ -123,13 +124,29 @@ async function presentProject(folder: string): Promise<PresentProject | undefine
   return text === undefined ? undefined : { text, project: parseProject(text, path) };
 }
 
-/** The files of the kinds contain the name and the domain. */
-function refuseOther(given: Named, present: Named): void {
-  for (const field of ['name', 'domain'] as const) {
+type Given = Named & Required<Pick<Project, 'testRunner'>>;
+
+/** Refuses options that differ from those which the files of the kinds were created with. */
+function refuseOther(given: Given, { testRunner = 'node', ...rest }: Project): void {
+  const present: Given = { ...rest, testRunner };
+  const flags = { name: '--name', domain: '--domain', testRunner: '--test-runner' } as const;
+  for (const field of ['name', 'domain', 'testRunner'] as const) {
     if (given[field] === present[field]) continue;
-    const what = `the project has kinds, and the ${field} ${present[field]}`;
-    throw new UsageError(`--${field}: ${what}; give the same ${field}, or choose an empty folder`);
+    const what = `the kinds of the project were created with ${present[field]}`;
+    throw new UsageError(`${flags[field]}: ${what}; give the same, or choose an empty folder`);
   }
+}
+
+/** Refuses optional parts that the project lacks if their files list kinds: those of the project would be missing. */
+async function refuseMoreParts(given: readonly string[], project: Project): Promise<void> {
+  const { parts = [] } = project;
+  const more = given.filter((part) => !parts.includes(part));
+  const files = await partFiles(project, partsOf(more));
+  if (!files.some(({ text }) => hasMarker(text))) return;
+  const remedy = 'create a project with it in an empty folder, and copy its files';
+  throw new UsageError(
+    `--with ${more.join(',')}: the project has kinds, which its files would lack; ${remedy}`,
+  );
 }
 
 function packageText(

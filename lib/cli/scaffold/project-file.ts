@@ -82,6 +82,7 @@ export function parseProject(text: string, path: string): Project {
     fail(
       path,
       `want layout: ${layout}, got ${JSON.stringify(found)}; another tool may have written it`,
+      'choose another folder, or move the file away',
     );
   }
   if (!Array.isArray(resources)) return fail(path, 'want a list of resources');
@@ -309,8 +310,11 @@ function textOf(field: string, value: unknown, path: string): string {
   return fail(path, `${field}: want a string, got ${JSON.stringify(value)}`);
 }
 
-function fail(path: string, problem: string): never {
-  const remedy = 'correct it, or restore it from version control';
+function fail(
+  path: string,
+  problem: string,
+  remedy = 'correct it, or restore it from version control',
+): never {
   throw new OperatorError('InvalidConfig', `${path} can't be used: ${problem} (${remedy})`);
 }
 

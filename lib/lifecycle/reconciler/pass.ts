@@ -231,12 +231,15 @@ export function failureText(
 ): string {
   const text = objects.reduce(withoutData, errorMessage(error));
   if (!isInvalid(error)) return text;
-  if (text.includes('can not be less than status.capacity')) return `${text}; ${claimRemedy}`;
+  if (smallerClaim.test(text)) return `${text}; ${claimRemedy}`;
   return fixedField.test(text) ? `${text}; ${immutableRemedy}` : text;
 }
 
 /** The words of the server about fields that cannot change. */
 const fixedField = /immutable|may not be changed|may not change once set|are forbidden/;
+
+/** The words of current servers, and of those before Kubernetes 1.32, about a claim that would shrink. */
+const smallerClaim = /can not be less than (?:status\.capacity|previous value)/;
 
 const claimRemedy = 'take the change back: claims can only grow';
 

@@ -234,7 +234,7 @@ export function mergedAccess(access: readonly RequiredAccess[]): readonly Requir
 
 /**
  * Returns true if an entry of `requires` replaces the write access to a kind. Two entries do not replace it: one that
- * grants only reads of some objects of the kind, and one that only grants rights on roles, such as `bind`.
+ * grants only reads of some objects of the kind, and one that has only verbs of {@link rightVerbs}, such as `bind`.
  */
 function isMoreNarrow(
   { type, subresource, verbs, namespace, names }: RequiredAccess,

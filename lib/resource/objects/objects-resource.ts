@@ -137,6 +137,7 @@ export function objectsResource<
 /**
  * Makes a resource that keeps ConfigMaps; see `objectsResource`.
  * @throws InvalidConfigError an option is missing or invalid.
+ * @throws OperatorError `InvalidOption`: an option is unknown, or is `types`.
  */
 export function configMapResource<T extends KubernetesObject>(
   options: KeptObjectsOptions<T, ConfigMap>,
@@ -148,6 +149,7 @@ export function configMapResource<T extends KubernetesObject>(
 /**
  * Makes a resource that keeps Secrets; see `objectsResource`.
  * @throws InvalidConfigError an option is missing or invalid.
+ * @throws OperatorError `InvalidOption`: an option is unknown, or is `types`.
  */
 export function secretResource<T extends KubernetesObject>(
   options: KeptObjectsOptions<T, Secret>,
@@ -159,6 +161,7 @@ export function secretResource<T extends KubernetesObject>(
 /**
  * Makes a resource that keeps Services; see `objectsResource`.
  * @throws InvalidConfigError an option is missing or invalid.
+ * @throws OperatorError `InvalidOption`: an option is unknown, or is `types`.
  */
 export function serviceResource<T extends KubernetesObject>(
   options: KeptObjectsOptions<T, Service>,

@@ -150,16 +150,36 @@ describe('The option --force of operator-builder init', () => {
     expect(await readFile(path, 'utf8')).to.equal(older);
   });
 
-  it('adds optional parts and another test runner to a project', async () => {
+  it('adds optional parts that list no kinds to a project', async () => {
     const folder = file('more');
     const named = ['--domain', 'example.com', '--name', 'shops', '-C', folder];
     await cli(['init', ...named, '--with', 'olm', '--test-runner', 'vitest']);
     await createApi(folder);
-    const more = ['--with', 'scorecard', '--test-runner', 'node'];
+    expect(await init(folder, '--with', 'scorecard')).to.include({ code: 0, stderr: '' });
+    const project = parse(await readFile(join(folder, 'PROJECT'), 'utf8')) as object;
+    const parts = ['scorecard', 'olm'];
+    expect(project).to.deep.include({ name: 'shops', parts, testRunner: 'vitest' });
+  });
+
+  it('adds optional parts and another test runner to a project without kinds', async () => {
+    const folder = file('early');
+    await makeProject(folder);
+    const more = ['--with', 'olm', '--test-runner', 'vitest'];
     expect(await init(folder, ...more)).to.include({ code: 0, stderr: '' });
     const project = parse(await readFile(join(folder, 'PROJECT'), 'utf8')) as object;
-    expect(project).to.deep.include({ name: 'shops', parts: ['scorecard', 'olm'] });
-    expect(project).to.not.have.property('testRunner');
+    expect(project).to.deep.include({ parts: ['olm'], testRunner: 'vitest' });
+  });
+
+  it('refuses optional parts that list kinds for a project with kinds', async () => {
+    const folder = file('late');
+    await makeProject(folder, ['Shop']);
+    const made = await textsIn(folder);
+    expect(await init(folder, '--with', 'olm')).to.deep.include({
+      code: 1,
+      stderr:
+        'error: --with olm: the project has kinds, which its files would lack; create a project with it in an empty folder, and copy its files\n',
+    });
+    expect(await textsIn(folder)).to.deep.equal(made);
   });
 
   it('gives a project without kinds another name and domain', async () => {
@@ -176,6 +196,7 @@ describe('The option --force of operator-builder init', () => {
   for (const [field, args, is] of [
     ['name', ['--name', 'pots'], 'shops'],
     ['domain', ['--domain', 'example.org'], 'example.com'],
+    ['test-runner', ['--test-runner', 'vitest'], 'node'],
   ] as const) {
     it(`refuses another ${field} for a project with kinds`, async () => {
       const folder = file(field);
@@ -184,7 +205,7 @@ describe('The option --force of operator-builder init', () => {
       const { code, stderr } = await init(folder, ...args);
       expect({ code, stderr }).to.deep.equal({
         code: 1,
-        stderr: `error: --${field}: the project has kinds, and the ${field} ${is}; give the same ${field}, or choose an empty folder\n`,
+        stderr: `error: --${field}: the kinds of the project were created with ${is}; give the same, or choose an empty folder\n`,
       });
       expect(await textsIn(folder)).to.deep.equal(made);
     });
@@ -197,7 +218,9 @@ describe('The option --force of operator-builder init', () => {
     await writeFile(join(folder, 'PROJECT'), text);
     const { code, stderr } = await init(folder);
     expect(code).to.equal(1);
-    expect(stderr).to.include('another tool may have written it');
+    expect(stderr)
+      .to.include('another tool may have written it')
+      .and.include('choose another folder, or move the file away');
     expect(await readFile(join(folder, 'PROJECT'), 'utf8')).to.equal(text);
   });
 });

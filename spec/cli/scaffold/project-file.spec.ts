@@ -38,10 +38,6 @@ describe('The file PROJECT', () => {
 
   const one = (change: object): object => ({ resources: [{ ...shop, ...change }] });
   for (const [change, problem] of [
-    [
-      { layout: 'v3' },
-      'want layout: operator-builder/v1, got "v3"; another tool may have written it',
-    ],
     [{ resources: undefined }, 'want a list of resources'],
     [{ name: '' }, 'name: want a string, got ""'],
     [{ domain: 1 }, 'domain: want a string, got 1'],
@@ -71,6 +67,12 @@ describe('The file PROJECT', () => {
       );
     });
   }
+
+  it('of another tool is refused', () => {
+    expect(() => parsed({ ...project, layout: 'v3' })).to.throw(
+      `PROJECT can't be used: want layout: operator-builder/v1, got "v3"; another tool may have written it (choose another folder, or move the file away)`,
+    );
+  });
 
   for (const [what, change] of [
     ['name', { name: '../a' }],

@@ -107,7 +107,7 @@ export function badListsSuite(open: OpenScene): void {
     expect(failure.message).to.include(`Deployment ${scene.namespace}/web`);
     expect(failure.message).to.include('spec.selector.matchLabels.app ("one" to "two")');
     expect(failure.message).to.match(
-      /; take the change back, or give the object another name or delete it \(in a builder: set onImmutable to recreate\)$/,
+      /; take the change back, give the object another name, or delete it, with its pods or data, to have it recreated \(in a builder: see onImmutable\)$/,
     );
   });
 
