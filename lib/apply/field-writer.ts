@@ -23,7 +23,7 @@ import type { ManagedPart } from './applied-differences.js';
 import { deleteAsRead } from './context.js';
 import { decideByExistence } from './decision.js';
 import type { FieldDecision, Pruning, Unchanged } from './decision.js';
-import { reasonToWait } from './ownership.js';
+import { checkTakeover, reasonToWait } from './ownership.js';
 import {
   applyAsRead,
   callOf,
@@ -113,6 +113,7 @@ export class FieldWriter {
    * @param desired - undefined: removes what was written, and with `owns: 'objects'` the object, if written
    * @returns pending if the object is being deleted, or if there is no object to write fields of
    * @throws ApiError the server's answer; `isStaleWrite` if the object was changed or recreated meanwhile
+   * @throws OperatorError `AlreadyOwned`: with `owns: 'objects'`, another controller owns the object.
    */
   async write(
     key: ObjectKey,
@@ -122,7 +123,11 @@ export class FieldWriter {
     const { type } = this.#options;
     const live = await getIfExists(context.client, type, key, { signal: context.signal });
     if (desired === undefined) this.#forget(key);
-    return this.#carryOut(key, this.#decide(key, desired, live), context);
+    const decision = this.#decide(key, desired, live);
+    if (decision.action === 'apply' && this.#isOwner && !this.#isIn(decision.live)) {
+      checkTakeover(decision.live, decision.desired.object);
+    }
+    return this.#carryOut(key, decision, context);
   }
 
   /** Whether {@link FieldWriter.write} would write nothing, as far as is known. */

@@ -131,3 +131,17 @@ export function checkOwnership(
   const message = `${describeObject(live)} can't be applied: it exists without a controller; set adopt to take it over, or choose another name`;
   throw new OperatorError('NotOurs', message);
 }
+
+/**
+ * Throws if a writer of whole objects must not take over `live`, which it has not written before: the object belongs to
+ * a controller that `desired` does not name.
+ * @throws OperatorError `AlreadyOwned`
+ */
+export function checkTakeover(live: KubernetesObject, desired: KubernetesObject): void {
+  const controller = controllerOf(live);
+  if (controller === undefined || controller.uid === controllerOf(desired)?.uid) return;
+  const problem = `${describeObject(live)}: not taken over, its controller is ${controller.kind} ${controller.name}`;
+  const remedy =
+    'choose another name, write single fields with a Patcher, or remove that owner reference';
+  throw new OperatorError('AlreadyOwned', `${problem}; ${remedy}`);
+}

@@ -30,7 +30,8 @@ export interface WriteContext extends FieldWriting {
  * Brings objects of a target to the state that a pipeline desires.
  * - An Updater owns whole objects: it creates them, replaces everything but metadata, and deletes them. Foreign
  *   labels, annotations, finalizers and owner references stay. Fields that other managers apply stay too, so
- *   that a Patcher can work on the same object. It deletes only objects that the target has written.
+ *   that a Patcher can work on the same object. It deletes only objects that the target has written, and takes over
+ *   objects of others unless they have a controller that the document does not name.
  * - A Patcher owns exactly the fields of its documents, in existing objects: items of keyed lists one by one,
  *   all other lists as a whole. In the end it removes all of them, except those that others have applied too.
  *   Earlier values are not restored. A null removes a field, whichever manager owns it.
@@ -58,7 +59,8 @@ export class TargetWriter {
    * @returns `deleted` only for the whole object; fields that a Patcher removes are `configured`
    * @throws ApiError the server's answer; `isStaleWrite` if the object was changed or recreated meanwhile
    * @throws OperatorError `InvalidObject`: the document is not valid for its kind; `TargetMissing`: there is
-   * no object to patch; `TargetDeleting`: the object is being deleted. The caller retries.
+   * no object to patch; `TargetDeleting`: the object is being deleted; `AlreadyOwned`: an Updater would take over the
+   * object of another controller. The caller retries.
    */
   async write(
     key: ObjectKey,

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { isOperatorError } from '../../../lib/system/operator-error.js';
 import { ConfigMap, Deployment } from '../../../lib/object/kinds.js';
+import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
 import { Gadget, Widget } from './target-scene.js';
 import type { OpenTargetScene } from './target-scene.js';
 import { deployment } from './updater.js';
@@ -24,6 +25,20 @@ export function patcherSuite(open: OpenTargetScene): void {
     const { metadata, data } = await scene.get(ConfigMap);
     expect(data).to.deep.equal({ a: '1', b: '2' });
     expect(metadata).to.deep.include({ labels: { a: '1' }, annotations: { c: '1' } });
+  });
+
+  it('patches an object that has a controller', async () => {
+    const scene = await open();
+    const owner = (await scene.create(ConfigMap, {}, 'owner')) as UnstructuredObject;
+    const { name = '', uid = '' } = owner.metadata;
+    const reference = { apiVersion: 'v1', kind: 'ConfigMap', name, uid, controller: true };
+    const metadata = { ownerReferences: [reference] };
+    await scene.create(ConfigMap, { metadata, data: { theirs: '1' } });
+    const patcher = scene.patcher(ConfigMap);
+    expect(await patcher.write({ data: { ours: '1' } })).to.equal('configured');
+    expect((await scene.get(ConfigMap))['data']).to.deep.equal({ theirs: '1', ours: '1' });
+    expect(await patcher.remove()).to.equal('configured');
+    expect(await scene.get(ConfigMap)).to.deep.include({ data: { theirs: '1' } });
   });
 
   it('removes exactly the fields it set', async () => {

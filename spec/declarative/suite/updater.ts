@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { ConfigMap, Deployment, Service } from '../../../lib/object/kinds.js';
-import type { UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+import type { OwnerReference, UnstructuredObject } from '../../../lib/object/kubernetes-object.js';
+import { isOperatorError } from '../../../lib/system/operator-error.js';
+import { thrownBy } from './patcher.js';
 import { Gadget, Realm, Widget } from './target-scene.js';
 import type { OpenTargetScene, TargetScene } from './target-scene.js';
 
@@ -17,6 +19,15 @@ async function scaleTo({ admin, namespace }: TargetScene, replicas: number): Pro
   const scale = { type: 'merge', body: { spec: { replicas } } } as const;
   const options = { subresource: 'scale', fieldManager: 'autoscaler' };
   await admin.patch(Deployment, { namespace, name: 'web' }, scale, options);
+}
+
+/** Creates two ConfigMaps. Returns references to them as owners. */
+async function twoOwners(scene: TargetScene): Promise<Record<'ours' | 'theirs', OwnerReference>> {
+  const created = async (name: string): Promise<OwnerReference> => {
+    const { metadata } = (await scene.create(ConfigMap, {}, name)) as UnstructuredObject;
+    return { apiVersion: 'v1', kind: 'ConfigMap', name, uid: metadata.uid ?? '' };
+  };
+  return { ours: await created('ours'), theirs: await created('theirs') };
 }
 
 function labelsOf({ metadata }: UnstructuredObject): object {
@@ -86,6 +97,54 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect(after.labels).to.deep.equal({ theirs: '1', ours: '1' });
     expect(after.finalizers).to.deep.equal(['shop.example.com/theirs']);
     await scene.edit(Gadget, { metadata: { finalizers: null } });
+  });
+
+  it('refuses an object with another controller, and neither changes nor deletes it', async () => {
+    const scene = await open();
+    const { theirs } = await twoOwners(scene);
+    const ownerReferences = [{ ...theirs, controller: true }];
+    await scene.create(ConfigMap, { metadata: { ownerReferences }, data: { theirs: '1' } });
+    const updater = scene.updater(ConfigMap);
+    await scene.writes();
+    const error = await thrownBy(updater.write({ data: { a: '1' } }));
+    expect(isOperatorError(error, 'AlreadyOwned')).to.equal(true);
+    expect(String(error)).to.contain(`ConfigMap ${scene.namespace}/web: `);
+    expect(String(error)).to.contain('its controller is ConfigMap theirs').and.contain('Patcher');
+    expect(await updater.remove()).to.equal('unchanged');
+    expect(await scene.writes()).to.deep.equal([]);
+    expect((await scene.get(ConfigMap))['data']).to.deep.equal({ theirs: '1' });
+    // Without its controller, the object may be taken over.
+    await scene.edit(ConfigMap, { metadata: { ownerReferences: null } });
+    expect(await updater.write({ data: { a: '1' } })).to.equal('configured');
+    expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1' });
+  });
+
+  it('takes over an object whose controller its document names, or that has an owner without control', async () => {
+    const scene = await open();
+    const { ours, theirs } = await twoOwners(scene);
+    for (const [owner, documented] of [
+      [{ ...ours, controller: true }, [{ ...ours, controller: true }]],
+      [theirs, undefined],
+    ] as const) {
+      await scene.create(ConfigMap, { metadata: { ownerReferences: [owner] }, data: { b: '2' } });
+      const updater = scene.updater(ConfigMap);
+      const metadata = documented === undefined ? {} : { ownerReferences: documented };
+      expect(await updater.write({ metadata, data: { a: '1' } })).to.equal('configured');
+      expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1' });
+      expect(await updater.remove()).to.equal('deleted');
+    }
+  });
+
+  it('updates and deletes its own object, even after it has got a controller', async () => {
+    const scene = await open();
+    const { theirs } = await twoOwners(scene);
+    await scene.updater(ConfigMap).write({ data: { a: '1' } });
+    const ownerReferences = [{ ...theirs, controller: true }];
+    await scene.edit(ConfigMap, { metadata: { ownerReferences } });
+    const updater = scene.updater(ConfigMap);
+    expect(await updater.write({ data: { a: '2' } })).to.equal('configured');
+    expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '2' });
+    expect(await updater.remove()).to.equal('deleted');
   });
 
   it('removes its own labels and annotations, and keeps those of other clients', async () => {
