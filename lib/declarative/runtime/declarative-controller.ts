@@ -392,7 +392,7 @@ export class DeclarativeController {
     const isFollowing = running?.isFollowing === true;
     const waiting = isFollowing ? undefined : 'waits for the first lists of its sources';
     const held = isFollowing
-      ? undefined
+      ? running.firstWait
       : this.#options.manager.viewWriters.troubleOf(this.#writer);
     const throttled = running?.braked && feedsItself(running.braked);
     return this.#health.update({ refused, trouble, troubleCount, held, waiting, throttled });

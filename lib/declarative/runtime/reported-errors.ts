@@ -252,7 +252,7 @@ interface HealthFacts {
   readonly trouble: string | undefined;
   /** Number of current problems. */
   readonly troubleCount: number;
-  /** Condition that blocks the controller and will not resolve by itself; undefined if not blocked. */
+  /** The reason why the controller or one of its writes is blocked; undefined if nothing is blocked. */
   readonly held: string | undefined;
   /** Condition that the controller waits for; undefined if it does not wait. */
   readonly waiting: string | undefined;

@@ -143,6 +143,11 @@ export class RunningPipeline {
     return problem ?? reconciler?.firstTrouble ?? this.#firstFailure;
   }
 
+  /** Why the first write waits for the deletion of an object; undefined if no write waits for one. */
+  get firstWait(): string | undefined {
+    return this.#started?.reconciler.firstWait;
+  }
+
   /** State of the brake while it slows the controller; undefined if it does not. */
   get braked(): Braked | undefined {
     return this.#started?.reconciler.braked;

@@ -21,7 +21,7 @@ import {
   keyString,
   sameKey,
 } from '../../object/index.js';
-import { asError, nextTurn, OperatorError } from '../../system/index.js';
+import { asError, isOperatorError, nextTurn, OperatorError } from '../../system/index.js';
 import type { Clock } from '../../system/index.js';
 import type { Document } from '../document.js';
 import { targetText } from '../views/view-writers.js';
@@ -94,8 +94,11 @@ const writesInTurn = 8;
 const quietConflicts = 10;
 /** An object whose last write is older than this counts as settled. */
 const driftWindowMs = 60_000;
-/** Interval in milliseconds at which the write of an object whose namespace was deleted is retried. */
-const namespaceLookMs = 60_000;
+/**
+ * Interval in milliseconds at which a write is retried that waits for the end of a deletion, of the object or of its
+ * namespace. The watch of the target usually notices the end of the former at once.
+ */
+const deletionLookMs = 60_000;
 
 /**
  * Brings the objects of a target to the state that a pipeline desires. It reads the desired state when it
@@ -110,6 +113,8 @@ export class TargetReconciler {
   readonly #parts: TargetReconcilerParts;
   /** The last error of each object whose write failed. */
   readonly #failing = new Map<string, string>();
+  /** Why the write of an object waits for the deletion of an earlier one. */
+  readonly #waiting = new Map<string, string>();
   /** The cause of each pending reconcile. */
   readonly #due = new Map<string, Due>();
   readonly #brake: FeedbackBrake;
@@ -147,6 +152,12 @@ export class TargetReconciler {
   /** Text of the first such failure. */
   get firstTrouble(): string | undefined {
     const [first] = this.#failing.values();
+    return first;
+  }
+
+  /** Text of the first wait for the deletion of an object; undefined if no write waits for one. */
+  get firstWait(): string | undefined {
+    const [first] = this.#waiting.values();
     return first;
   }
 
@@ -221,10 +232,14 @@ export class TargetReconciler {
     } catch (thrown) {
       this.#putBack(text, due);
       if (context.signal.aborted) throw thrown;
+      if (isOperatorError(thrown, 'TargetDeleting')) {
+        this.#waits(text, thrown, context);
+        return requeueAfter(deletionLookMs);
+      }
       if (!this.#isGone(key, thrown))
         throw this.#failed(isPass ? undefined : text, thrown, context);
       this.#succeeded(text);
-      return requeueAfter(namespaceLookMs);
+      return requeueAfter(deletionLookMs);
     }
     this.#succeeded(text);
     return done();
@@ -371,7 +386,20 @@ export class TargetReconciler {
     const wasAwaited = this.#firstPass?.delete(text) ?? false;
     this.#untried?.delete(text);
     const wasFailing = this.#failing.delete(text);
-    if (wasAwaited || wasFailing || text === fullReconcileKey.name) this.#parts.changed();
+    const wasWaiting = this.#waiting.delete(text);
+    const isNews = wasAwaited || wasFailing || wasWaiting;
+    if (isNews || text === fullReconcileKey.name) this.#parts.changed();
+  }
+
+  /** Notes that the object of `text` can be written once an earlier one with its name is deleted. */
+  #waits(text: string, { message }: OperatorError, { logger }: ReconcileContext): void {
+    const isNew = !this.#waiting.has(text);
+    this.#waiting.set(text, `target of ${text}: ${message}`);
+    this.#failing.delete(text);
+    this.#untried?.delete(text);
+    if (isNew) logger.info(`waits: ${message}`);
+    else logger.debug(`still waits: ${message}`);
+    this.#parts.changed();
   }
 
   /** Reports a failed write, except a conflict that is retried at once. @returns the error to throw */
@@ -383,7 +411,10 @@ export class TargetReconciler {
     if (isStaleWrite(error) && (retry?.failures ?? 0) < quietConflicts) return error;
     const said = asError(error);
     const where = subject === undefined ? '' : ` of ${subject}`;
-    if (subject !== undefined) this.#untried?.delete(subject);
+    if (subject !== undefined) {
+      this.#untried?.delete(subject);
+      this.#waiting.delete(subject);
+    }
     this.#failing.set(subject ?? fullReconcileKey.name, `target${where}: ${said.message}`);
     failed(said, subject);
     changed();

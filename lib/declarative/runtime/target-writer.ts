@@ -127,7 +127,8 @@ function operationOf({ type, key }: TargetKey, outcome: Outcome): Operation {
   if (outcome.state === 'done') return outcome.result.operation;
   const object = describeObject(type, key);
   if (outcome.state === 'pending' && outcome.live !== undefined) {
-    const message = `${object} is being deleted; it is created again once it is gone`;
+    const { reason = 'is being deleted' } = outcome.result;
+    const message = `${object} ${reason}; it is created again once it is gone`;
     throw new OperatorError('TargetDeleting', message);
   }
   const message = `${object} does not exist, and a Patcher creates no objects`;

@@ -11,7 +11,10 @@ import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js'
 import { ApiError } from '../../../lib/object/api-error.js';
 import { ConfigMap } from '../../../lib/object/kinds.js';
 import { systemClock, nextTurn } from '../../../lib/system/clock.js';
+import { OperatorError } from '../../../lib/system/operator-error.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
+import { rememberingLogger } from '../../manager/manager-setup.js';
+import type { LogLine } from '../../manager/manager-setup.js';
 
 const signal = new AbortController().signal;
 const contextOf = (name: string): ReconcileContext =>
@@ -93,6 +96,7 @@ class Notes {
   readonly enqueued: string[] = [];
   readonly wrote: string[] = [];
   readonly failures: string[] = [];
+  readonly lines: LogLine[] = [];
   written: readonly string[] = [];
   watched: KubernetesObject | undefined;
   unreadable: string | undefined;
@@ -136,7 +140,8 @@ class Notes {
   }
 
   reconcile(name: string, triggers: readonly object[] = [], isAborted = false): Promise<unknown> {
-    const context = { ...contextOf(name), triggers, trigger: { type: 'event' } };
+    const logger = rememberingLogger(this.lines);
+    const context = { ...contextOf(name), triggers, logger, trigger: { type: 'event' } };
     const signal = isAborted ? AbortSignal.abort() : context.signal;
     return this.reconciler
       .reconcile({ ...context, signal } as unknown as ReconcileContext)
@@ -242,6 +247,31 @@ describe('The writes of a target', () => {
     expect(await notes.reconcile('a')).to.equal(
       'desired state is unknown: the controller is restarting',
     );
+  });
+
+  it('wait for the deletion of an object, count as tried but not as synced, and look once a minute', async () => {
+    const notes = await new Notes(['a']).pass();
+    const deleting = new OperatorError('TargetDeleting', 'ConfigMap a is being deleted');
+    notes.answer = () => Promise.reject(deleting);
+    for (let round = 0; round < 2; round++) {
+      expect(await notes.reconcile('a')).to.deep.include({ afterMs: 60_000 });
+    }
+    expect(notes.failures).to.deep.equal([]);
+    expect(notes.state).to.deep.include({ isTried: true, isSynced: false, failing: 0 });
+    expect(notes.reconciler.firstWait).to.equal('target of a: ConfigMap a is being deleted');
+    expect(notes.lines.map(({ level }) => level)).to.deep.equal(['info', 'debug']);
+    notes.answer = () => Promise.reject(new Error('no a'));
+    await notes.reconcile('a');
+    expect([notes.reconciler.firstWait, notes.reconciler.failing]).to.deep.equal([undefined, 1]);
+    notes.answer = () => Promise.reject(deleting);
+    await notes.reconcile('a');
+    expect(notes.reconciler.failing).to.equal(0);
+    notes.answer = () => Promise.resolve({ resourceVersion: '5' });
+    await notes.reconcile('a');
+    expect([notes.reconciler.firstWait, notes.reconciler.isSynced]).to.deep.equal([
+      undefined,
+      true,
+    ]);
   });
 
   it('retry once a minute to write an object whose namespace was deleted', async () => {
