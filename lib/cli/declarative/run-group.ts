@@ -79,23 +79,16 @@ async function runManaged({ viewServer, fill }: GroupRun, running: RunningGroup)
   try {
     const group = new Group({ manager, apiServer, logger });
     const beside = await fill(group, running);
-    const logged = logErrors(group, logger);
     const ended = new AbortController();
     const goesOn = beside?.(AbortSignal.any([signal, ended.signal]));
     try {
       await group.start(signal);
     } finally {
       ended.abort();
-      await Promise.all([goesOn, logged]);
+      await goesOn;
     }
   } finally {
     await apiServer?.stop();
-  }
-}
-
-async function logErrors(group: Group, logger: Logger): Promise<void> {
-  for await (const { operator, controller, stage, subject, message } of group.errors) {
-    logger.error(message, { operator, controller, stage, subject });
   }
 }
 

@@ -12,6 +12,11 @@ export interface DocumentStep {
   readonly path: SpecPath;
   /** Whether its results may differ for the same document, as with `@now` and `@rnd`. */
   readonly volatile: boolean;
+  /**
+   * Whether its failures concern the document that entered the steps, not the one that this step received.
+   * @defaultValue only those of a document without a name
+   */
+  readonly blamesInput?: boolean;
   /** Returns the results for a document: any number. @throws DataError its data does not fit. */
   apply(document: Document): readonly Document[];
 }
@@ -19,6 +24,14 @@ export interface DocumentStep {
 interface Run {
   readonly documents: Document[];
   readonly failures: FailedDocument[];
+}
+
+/** The progress of a document through the steps. */
+interface Progress {
+  readonly steps: readonly DocumentStep[];
+  /** The document that entered the steps. */
+  readonly input: Document;
+  readonly run: Run;
 }
 
 interface Remembered {
@@ -69,15 +82,12 @@ export class LinearNode implements IncrementalNode {
 
 function runOf(steps: readonly DocumentStep[], document: Document): Run {
   const run: Run = { documents: [], failures: [] };
-  runFrom(0, document, { steps, run });
+  runFrom(0, document, { steps, input: document, run });
   return run;
 }
 
-function runFrom(
-  place: number,
-  document: Document,
-  { steps, run }: { readonly steps: readonly DocumentStep[]; readonly run: Run },
-): void {
+function runFrom(place: number, document: Document, progress: Progress): void {
+  const { steps, input, run } = progress;
   const step = steps[place];
   if (step === undefined) {
     run.documents.push(document);
@@ -89,10 +99,11 @@ function runFrom(
   } catch (thrown) {
     // Catch every error, so that later stages are not left half processed.
     const error = asError(thrown);
-    run.failures.push({ stage: step.stage, path: step.path, document, error });
+    const { stage, path, blamesInput = nameIn(document) === undefined } = step;
+    run.failures.push({ stage, path, document: blamesInput ? input : document, error });
     return;
   }
-  for (const result of results) runFrom(place + 1, result, { steps, run });
+  for (const result of results) runFrom(place + 1, result, progress);
 }
 
 /** A document that a stage excluded because its data does not fit. */

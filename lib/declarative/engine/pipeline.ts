@@ -1,6 +1,6 @@
 import { isJsonObject, memberOf, keyString, pathSegmentProblem } from '../../object/index.js';
 import type { ObjectKey } from '../../object/index.js';
-import { asError, OperatorError } from '../../system/index.js';
+import { OperatorError } from '../../system/index.js';
 import type { Document } from '../document.js';
 import { DataError } from '../expression/operands.js';
 import type { SpecPath } from '../spec-problem.js';
@@ -110,6 +110,22 @@ function nodesOf({ join, stages }: PipelinePlan, failures: FailureLog): Incremen
   return nodes;
 }
 
+/**
+ * Returns the plan of a pipeline whose results are objects of a target. Results without a valid name are failures of
+ * the documents from which they were made.
+ * @param path - path of the target in the specification, for failures
+ */
+export function withNamedResults(plan: PipelinePlan, path: SpecPath): PipelinePlan {
+  const step: DocumentStep = {
+    ...{ stage: 'target', path, volatile: false, blamesInput: true },
+    apply: (document) => {
+      objectKeyOf(document);
+      return [document];
+    },
+  };
+  return { ...plan, stages: [...plan.stages, { type: 'each', step }] };
+}
+
 /** A change of an object of the target. */
 export type OutputChange =
   | { readonly type: 'upsert'; readonly key: ObjectKey; readonly document: Document }
@@ -139,15 +155,14 @@ interface Ranked {
 }
 
 /**
- * Turns changes of a pipeline's result into changes of objects, by namespace and name. An object that is
- * removed and added is one upsert; an unchanged object produces no change. Of several documents with one
- * name, the first in the order of their JSON wins, independent of arrival. The name clash is a failure while
- * it lasts.
+ * Turns changes of a pipeline's result into changes of objects, by namespace and name. The pipeline has left out
+ * results without a valid name (see `withNamedResults`). An object that is removed and added is one upsert; an
+ * unchanged object produces no change. Of several documents with one name, the first in the order of their JSON wins,
+ * independent of arrival. The name clash is a failure while it lasts.
  */
 export class OutputCollector {
   readonly #path: SpecPath;
   readonly #slots = new Map<string, Slot>();
-  readonly #failures = new FailureLog();
   /** The names shared by several documents. */
   readonly #shared = new Map<string, Slot>();
   readonly #newlyShared = new Set<string>();
@@ -157,12 +172,14 @@ export class OutputCollector {
     this.#path = path;
   }
 
-  /** Returns the resulting changes of objects: each object at most once, deletes before upserts. */
+  /**
+   * Returns the resulting changes of objects: each object at most once, deletes before upserts.
+   * @throws DataError a result has no valid name.
+   */
   apply(deltas: readonly Delta[]): readonly OutputChange[] {
     const touched = new Map<string, Slot>();
     for (const entry of netDeltas(deltas)) {
-      const key = this.#keyOf(entry);
-      if (key === undefined) continue;
+      const key = objectKeyOf(entry.document);
       const text = keyString(key);
       const slot = this.#slots.get(text) ?? newSlot(key);
       this.#slots.set(text, slot);
@@ -185,12 +202,11 @@ export class OutputCollector {
 
   /** Number of {@link OutputCollector.failures}. */
   get failing(): number {
-    return this.#failures.size + this.#shared.size;
+    return this.#shared.size;
   }
 
-  /** Yields the failures: invalid objects and shared names. */
+  /** Yields the failures: shared names. */
   *failures(): Iterable<StageFailure> {
-    yield* this.#failures.standing();
     for (const slot of this.#shared.values()) yield this.#sharedName(slot);
   }
 
@@ -200,11 +216,10 @@ export class OutputCollector {
    * temporarily
    */
   takeNewFailures(isSettled = true): readonly StageFailure[] {
-    const fresh = this.#failures.takeFresh();
-    if (!isSettled || this.#newlyShared.size === 0) return fresh;
+    if (!isSettled || this.#newlyShared.size === 0) return [];
     const shared = [...this.#newlyShared].flatMap((text) => this.#shared.get(text) ?? []);
     this.#newlyShared.clear();
-    return [...fresh, ...shared.map((slot) => this.#sharedName(slot))];
+    return shared.map((slot) => this.#sharedName(slot));
   }
 
   #sharedName({ key, documents }: Slot): StageFailure {
@@ -223,16 +238,6 @@ export class OutputCollector {
     } else {
       this.#shared.delete(text);
       this.#newlyShared.delete(text);
-    }
-  }
-
-  #keyOf({ document, weight }: ZSetEntry): ObjectKey | undefined {
-    try {
-      return objectKeyOf(document);
-    } catch (thrown) {
-      const error = asError(thrown);
-      this.#failures.add({ stage: 'target', path: this.#path, document, error }, weight);
-      return undefined;
     }
   }
 

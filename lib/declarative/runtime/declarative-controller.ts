@@ -1,4 +1,5 @@
 import { ChangeNotifier, ReconnectDelay } from '../../cache/index.js';
+import { isStaleWrite } from '../../client/index.js';
 import type { Added } from '../../manager/index.js';
 import { deepEqual, keyString } from '../../object/index.js';
 import {
@@ -317,8 +318,14 @@ export class DeclarativeController {
   #notFound(error: Error): void {
     const isNew = this.#problem?.message !== error.message;
     this.#problem = error;
-    if (isNew) this.#errors.report({ stage: 'kinds' }, error);
+    if (isNew) this.#report('warn', { stage: 'kinds' }, error);
     this.#changed();
+  }
+
+  /** Reports an error and logs it, unless the last one of the object at the stage is the same. */
+  #report(level: 'warn' | 'error', ...error: Parameters<ReportedErrors['report']>): void {
+    const message = this.#errors.report(...error);
+    if (message !== undefined) this.#options.logger[level](`controller ${message}`);
   }
 
   /** Retries the look-up of its kinds until it succeeds. */
@@ -337,12 +344,16 @@ export class DeclarativeController {
   #listener(): RunningPipelineListener {
     return {
       failed: (failures) => {
-        for (const failure of failures) this.#errors.report(failure, failure.error);
+        for (const failure of failures) this.#report('error', failure, failure.error);
       },
-      troubled: (source, problem) => this.#errors.report({ stage: `source ${source}` }, problem),
+      troubled: (source, problem) => this.#report('warn', { stage: `source ${source}` }, problem),
       unserved: () => void this.#lookAgain(),
       changed: () => this.#changed(),
-      writeFailed: (error, subject) => this.#errors.report({ stage: 'target', subject }, error),
+      writeFailed: (error, subject) => {
+        // The queue logs all other failures.
+        if (isStaleWrite(error)) this.#report('warn', { stage: 'target', subject }, error);
+        else this.#errors.report({ stage: 'target', subject }, error);
+      },
       slowed: (slowed, type) => void this.#slowed(slowed, type),
     };
   }

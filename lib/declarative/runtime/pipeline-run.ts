@@ -322,15 +322,21 @@ export class PipelineRun implements StartedSource {
     for (const [text, { key }] of before?.desired ?? []) {
       if (!next.desired.has(text)) this.#parts.enqueue(key, fullReconcileCause);
     }
-    this.#report(next);
+    this.#report(next, new Set([...(before?.failures() ?? [])].map(textOf)));
     this.#changes.notify();
   }
 
-  #report(state: PipelineState | undefined): void {
-    const failures = state?.takeNewFailures() ?? [];
+  /** @param known - the failures that were reported before, as texts */
+  #report(state: PipelineState | undefined, known: ReadonlySet<string> = new Set()): void {
+    const fresh = state?.takeNewFailures() ?? [];
+    const failures = fresh.filter((failure) => !known.has(textOf(failure)));
     if (failures.length > 0) this.#parts.listener.failed(failures);
     this.#parts.listener.changed();
   }
+}
+
+function textOf({ path, subject, error }: StageFailure): string {
+  return [...path, subject, error.message].join('\n');
 }
 
 /** The message omits the error, which may contain data of a Secret. */

@@ -3,7 +3,7 @@ import type { ObjectKey } from '../../object/index.js';
 import { keyString } from '../../object/index.js';
 import type { Document } from '../document.js';
 import type { Delta } from '../engine/z-set.js';
-import { OutputCollector, Pipeline } from '../engine/pipeline.js';
+import { OutputCollector, Pipeline, withNamedResults } from '../engine/pipeline.js';
 import type { PipelinePlan } from '../engine/compile-pipeline.js';
 import type { StageFailure } from '../engine/linear-node.js';
 import type { SpecPath } from '../spec-problem.js';
@@ -74,7 +74,7 @@ export class PipelineState {
     { targetPath, controller }: PipelineStateOptions,
   ) {
     this.#controller = controller;
-    this.#pipeline = new Pipeline(plan);
+    this.#pipeline = new Pipeline(withNamedResults(plan, targetPath));
     this.#collector = new OutputCollector(targetPath);
     this.#inputs = readers.map((reader) => ({ reader, dirty: new Map(), pushed: new Map() }));
   }

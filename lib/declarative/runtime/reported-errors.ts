@@ -54,8 +54,11 @@ export class ReportedErrors {
     return [...this.#errors];
   }
 
-  /** Records an error and reports it. */
-  report(place: ErrorPlace, thrown: Error): void {
+  /**
+   * Records an error and reports it.
+   * @returns its message; undefined if the last error of the object at the stage has the same one
+   */
+  report(place: ErrorPlace, thrown: Error): string | undefined {
     const { operator, controller, clock, onError, redaction } = this.#options;
     const error = redaction.ofData(thrown);
     const subject = redaction.ofSubject(place.subject);
@@ -65,10 +68,11 @@ export class ReportedErrors {
     const reported = { operator, controller, stage, subject, message, atMs: clock.now(), error };
     // A retried write must not displace all other errors.
     const known = this.#errors.findIndex((one) => isRepeated(one, reported));
-    if (known >= 0) this.#errors.splice(known, 1);
+    const [former] = known < 0 ? [] : this.#errors.splice(known, 1);
     this.#errors.push(reported);
     if (this.#errors.length > kept) this.#errors.shift();
     onError(reported);
+    return former?.message === message ? undefined : message;
   }
 }
 

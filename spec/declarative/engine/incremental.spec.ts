@@ -4,7 +4,11 @@ import type { Document } from '../../../lib/declarative/document.js';
 import type { Delta } from '../../../lib/declarative/engine/z-set.js';
 import { canonicalText, documentKey, ZSet } from '../../../lib/declarative/engine/z-set.js';
 import { evaluateWhole } from './evaluate-whole.js';
-import { OutputCollector, Pipeline } from '../../../lib/declarative/engine/pipeline.js';
+import {
+  OutputCollector,
+  Pipeline,
+  withNamedResults,
+} from '../../../lib/declarative/engine/pipeline.js';
 import type { OutputChange } from '../../../lib/declarative/engine/pipeline.js';
 import type { StageFailure } from '../../../lib/declarative/engine/linear-node.js';
 import { keyString } from '../../../lib/object/object-key.js';
@@ -42,7 +46,7 @@ class Sources {
 }
 
 function holds({ kinds, stages, batches }: Scenario): void {
-  const plan = planOf(stages, kinds);
+  const plan = withNamedResults(planOf(stages, kinds), ['target']);
   const pipeline = new Pipeline(plan);
   const collector = new OutputCollector();
   const sources = new Sources();
@@ -174,7 +178,7 @@ class Chain {
   constructor(scenarios: readonly Scenario[]) {
     this.#links = scenarios.map(({ kinds, stages }) => ({
       source: kinds[0] ?? '',
-      pipeline: new Pipeline(planOf(stages, kinds)),
+      pipeline: new Pipeline(withNamedResults(planOf(stages, kinds), ['target'])),
       collector: new OutputCollector(),
     }));
     this.#views = scenarios.map(() => new Map<string, Document>());

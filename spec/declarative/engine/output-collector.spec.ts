@@ -1,6 +1,10 @@
 import { expect } from 'chai';
-import { OutputCollector } from '../../../lib/declarative/engine/pipeline.js';
-import { added, object, pipelineOf, removed, runner, updated } from './pipelines.js';
+import {
+  OutputCollector,
+  Pipeline,
+  withNamedResults,
+} from '../../../lib/declarative/engine/pipeline.js';
+import { added, object, pipelineOf, planOf, removed, runner, updated } from './pipelines.js';
 
 const [one, two] = [object('ns/a', { v: 1 }), object('ns/a', { v: 2 })];
 
@@ -120,14 +124,18 @@ describe('OutputCollector', () => {
     { metadata: { name: 'a', namespace: '%2e' } },
   ];
   for (const misfit of misfits) {
-    it(`drops the document ${JSON.stringify(misfit)}, reports a failure, and continues with the others`, () => {
-      const collector = new OutputCollector(['controllers', 0, 'target']);
-      expect(told(collector, added(misfit, one))).to.deep.equal(['upsert ns/a']);
-      const [failure] = collector.takeNewFailures();
-      expect(failure).to.deep.include({ stage: 'target', path: ['controllers', 0, 'target'] });
+    it(`does not get the result ${JSON.stringify(misfit)}, a failure of the document behind it`, () => {
+      const plan = withNamedResults(planOf([{ '@project': '$.made' }]), ['controllers', 0]);
+      const pipeline = new Pipeline(plan);
+      const source = object('ns/source', { made: misfit });
+      const results = pipeline.push('Pod', added(source, object('ns/other', { made: one })));
+      expect(results.map(({ document }) => document)).to.deep.equal([one]);
+      const [failure] = pipeline.takeNewFailures();
+      const place = { stage: 'target', path: ['controllers', 0], subject: 'ns/source' };
+      expect(failure).to.deep.include(place);
       expect(failure?.error).to.include({ code: 'InvalidData', operation: 'target' });
-      expect(told(collector, removed(misfit))).to.deep.equal([]);
-      expect([...collector.failures()]).to.deep.equal([]);
+      expect(pipeline.push('Pod', removed(source))).to.deep.equal([]);
+      expect([...pipeline.failures()]).to.deep.equal([]);
     });
   }
 });

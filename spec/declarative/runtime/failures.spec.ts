@@ -245,16 +245,36 @@ describe('failures of declarative controllers', () => {
     it('is reported for a result without a name, or with a name that no server accepts', async () => {
       scene = await ControllerScene.start();
       const metadata = { name: '$.called', namespace: 'default' };
-      await scene.run({ ...sums, pipeline: [{ '@project': { metadata } }] });
+      const [controller] = await scene.run({ ...sums, pipeline: [{ '@project': { metadata } }] });
       await scene.put(view('Wanted', 'a', {}));
       await scene.put(view('Wanted', 'b', { called: 'x/y' }));
       await scene.put(view('Wanted', 'c', { called: '(full reconcile)%' }));
+      // Its result equals that of the first.
+      await scene.put(view('Wanted', 'd', {}));
       await scene.settled();
       const messages = scene.errors.map(({ message }) => message);
-      expect(messages[0])
-        .to.contain('target')
-        .and.contain('metadata.name of the result: want a string');
-      expect(messages[1]).to.contain('metadata.name: want a path segment without / and %');
+      const problems = [
+        ...['metadata.name of the result: want a string', 'metadata.name: want a path segment'],
+        ...['metadata.name: want a path segment', 'metadata.name of the result: want a string'],
+      ];
+      expect(messages).to.have.length(4);
+      for (const [n, name] of ['a', 'b', 'c', 'd'].entries()) {
+        expect(messages[n]).to.contain(`op/sums: target (target) of default/${name}: `);
+        expect(messages[n]).to.contain(problems[n]);
+      }
+      await scene.delete(view('Wanted', 'a'));
+      await scene.settled();
+      expect(controller?.status().conditions[0]?.message).to.contain('of default/b: ');
+      expect(controller?.status().conditions[0]?.message).to.contain('(and 2 more)');
+    });
+
+    it('is reported for the source object if a stage between has left out its name', async () => {
+      scene = await ControllerScene.start();
+      const nameless = { '@project': { n: '$.n' } };
+      await scene.run({ ...sums, pipeline: [nameless, ...sums.pipeline] });
+      await scene.put(view('Wanted', 'a', { n: 'seven' }));
+      await scene.settled();
+      expect(scene.errors[0]).to.include({ stage: '@project', subject: 'default/a' });
     });
 
     it('names the first of thousands of names that documents share, and the number of the others', async () => {

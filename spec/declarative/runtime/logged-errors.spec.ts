@@ -1,0 +1,95 @@
+import { expect } from 'chai';
+import { ControllerScene, configMap, sameName, view } from './controller-scene.js';
+
+/** A controller that writes a view Copy for each view Wanted. */
+const copies = {
+  ...{ name: 'copies', sources: [{ kind: 'Wanted' }], target: { kind: 'Copy' } },
+  pipeline: { '@project': { metadata: { ...sameName, name: '$.called' } } },
+};
+
+describe('the log of a declarative controller', () => {
+  let scene: ControllerScene;
+  afterEach(async () => scene.end());
+
+  const lines = (text: string): readonly string[] =>
+    scene.base.lines
+      .filter(({ message }) => message.includes(text))
+      .map(({ level, message }) => `${level} ${message}`);
+
+  it('names a kind of the target that is not served, once for all look-ups', async () => {
+    scene = await ControllerScene.start();
+    const target = { apiGroup: 'nope.example.com', kind: 'Nope' };
+    const controller = scene.controller({ ...copies, target });
+    await controller.start();
+    await scene.base.run(scene.manager);
+    await scene.base.clock.advance(300_000);
+    const [line, ...more] = lines('Nope');
+    expect(line).to.match(/^warn controller op\/copies: kinds: Nope .*: kind not served/);
+    expect(more).to.deep.equal([]);
+    await controller.stop();
+  });
+
+  it('names a source object whose result has no name, once until it changes', async () => {
+    scene = await ControllerScene.start();
+    const periodic = {
+      ...{ apiGroup: 'source.dcontroller.io', kind: 'Periodic' },
+      parameters: { period: '30s' },
+    };
+    const names = Array.from({ length: 12 }, (_, n) => `a-${n}`);
+    for (const name of ['a', ...names]) await scene.put(view('Wanted', name, { n: 1 }));
+    // Results that may vary are evaluated again in each period.
+    const stamped = { '@project': { metadata: { name: '$.called' }, at: '@now' } };
+    const sources = [...copies.sources, periodic];
+    await scene.run({ ...copies, sources, pipeline: stamped });
+    await scene.base.clock.advance(300_000);
+    const [line, ...more] = lines('default/a');
+    expect(line).to.match(
+      /^error controller op\/copies: target \(target\) of default\/a: target: metadata.name of the result: want a string/,
+    );
+    expect(more).to.have.length(names.length);
+    await scene.put(view('Wanted', 'a', { called: 'x/y' }));
+    await scene.settled();
+    const after = lines('default/a').slice(1 + names.length);
+    expect(after).to.have.length(1);
+    expect(after[0]).to.contain('of default/a: ').and.contain('want a path segment');
+  });
+
+  it('names a namespace of a source that the manager does not watch', async () => {
+    scene = await ControllerScene.start({ cacheOptions: { namespaces: ['default'] } });
+    const sources = [{ apiGroup: '', version: 'v1', kind: 'Secret', namespace: 'other' }];
+    const controller = scene.controller({ ...copies, sources });
+    await controller.start();
+    await scene.base.run(scene.manager);
+    await scene.eventually(() => expect(scene.errors).to.have.length(1));
+    const [line, ...more] = lines('other');
+    expect(line).to.contain('warn controller op/copies: source Secret: ');
+    expect(more).to.deep.equal([]);
+  });
+
+  it('names an object whose writes keep ending in conflicts', async () => {
+    scene = await ControllerScene.start();
+    const target = { apiGroup: '', version: 'v1', kind: 'ConfigMap' };
+    await scene.run({ ...copies, target });
+    scene.base.cluster.faults.add({
+      match: { verb: 'patch', resource: 'configmaps', user: 'operator' },
+      effect: { type: 'status', code: 409, reason: 'Conflict', message: 'a webhook says no' },
+    });
+    await scene.put(view('Wanted', 'a', { called: 'b' }));
+    await scene.base.clock.advance(600_000);
+    const [line, ...more] = lines('a webhook says no');
+    expect(line).to.contain('warn controller op/copies: target of default/b: ');
+    expect(more).to.deep.equal([]);
+  });
+
+  it('has one line for each attempt of a failed write', async () => {
+    scene = await ControllerScene.start();
+    const target = { apiGroup: '', version: 'v1', kind: 'ConfigMap', type: 'Patcher' };
+    await scene.run({ ...copies, target });
+    await scene.put(view('Wanted', 'a', { called: 'b' }));
+    await scene.eventually(() => expect(scene.errors).to.have.length(1));
+    expect(lines('reconcile failed')).to.have.length(1);
+    expect(lines('op/copies: target')).to.deep.equal([]);
+    await scene.put(configMap('b'));
+    await scene.base.clock.advance(60_000);
+  });
+});
