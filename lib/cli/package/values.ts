@@ -145,7 +145,11 @@ function add(own: Document, defaults: Document, path: ValuePath): void {
   const to = above.length === 0 ? own.contents : own.getIn(above, true);
   if (!isMap(from) || !isMap(to)) return;
   const pair = from.items.find((one) => String(one.key) === name);
-  if (pair !== undefined) to.add(pair.clone());
+  if (pair === undefined) return;
+  const added = pair.clone();
+  // The parser gives the comment of the first member to the map.
+  if (pair === from.items[0] && isScalar(added.key)) added.key.commentBefore ??= from.commentBefore;
+  to.add(added);
 }
 
 /** Returns lines of a template for an indentation, as Helm's `nindent` needs them. */

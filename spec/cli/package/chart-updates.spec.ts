@@ -87,12 +87,22 @@ describe('The values of a user', () => {
     });
   };
 
-  it('get a missing map with its comment, and a missing member of a map', () => {
+  it('get a missing map with its comment, and a missing member of a map with its comment', () => {
     expect(nested('other: 1\n')).to.deep.equal({
       text: 'other: 1\n# Of pods.\npod:\n  # Of labels.\n  labels: {}\n',
       more: ['other'],
     });
-    expect(nested('pod:\n  mine: 1\n').text).to.equal('pod:\n  mine: 1\n  labels: {}\n');
+    expect(nested('pod:\n  mine: 1\n').text).to.equal(
+      'pod:\n  mine: 1\n  # Of labels.\n  labels: {}\n',
+    );
+    expect(nested('pod: {}\n').text).to.equal('pod:\n  {\n    # Of labels.\n    labels: {}\n  }\n');
+  });
+
+  it('get a later member of a map without the comment of the first', () => {
+    const defaults = 'pod:\n  # Of the first.\n  first: 1\n  labels: {}\n';
+    expect(nested('pod:\n  first: 2\n', defaults).text).to.equal(
+      'pod:\n  first: 2\n  labels: {}\n',
+    );
   });
 
   it('follow a default that is a map, where unchanged', () => {
