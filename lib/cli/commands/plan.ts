@@ -83,7 +83,7 @@ async function plan(options: PlanOptions, context: CommandContext): Promise<void
   const { resourcesAt } = await import('../object-files.js');
   const { planResource } = await import('../../plan/index.js');
   const { printPlans } = await import('../plan/print-plans.js');
-  const { planError } = await import('../plan/rights-of-plan.js');
+  const { accountError, planRemedy } = await import('../account-rights.js');
   const { unconverted, unconvertedCrds } = await import('../../operator/index.js');
   const signal = context.stopSignal();
   const resources = await resourcesAt(options.filename, context);
@@ -106,11 +106,14 @@ async function plan(options: PlanOptions, context: CommandContext): Promise<void
       const { error, ...planned } = await whileReporting(what, context, () =>
         planResource(resource, planning),
       );
-      plans.push({ ...planned, ...(error !== undefined && { error: planError(error) }) });
+      plans.push({
+        ...planned,
+        ...(error !== undefined && { error: accountError(error, planRemedy) }),
+      });
     }
     await printPlans(plans, options, context);
   } catch (error) {
-    throw planError(error);
+    throw accountError(error, planRemedy);
   } finally {
     await client.close();
   }

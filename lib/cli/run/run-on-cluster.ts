@@ -12,7 +12,8 @@ import {
   apiVersionOf,
 } from '../../object/index.js';
 import { unconverted, unconvertedCrds } from '../../operator/index.js';
-import { asError, OperatorError, isOperatorError } from '../../system/index.js';
+import { OperatorError, isOperatorError } from '../../system/index.js';
+import { accountError, runRemedy } from '../account-rights.js';
 import { clusterClient, clusterName } from '../options.js';
 import type { LoadedProject } from '../load-operator.js';
 import { keepRunning } from './keep-running.js';
@@ -49,6 +50,8 @@ export async function runOnCluster(running: Running): Promise<void> {
         void started.catch(() => undefined);
       },
     });
+  } catch (error) {
+    throw accountError(error, runRemedy);
   } finally {
     await client.close();
   }
@@ -180,8 +183,9 @@ async function permitted<T>(
   } catch (error) {
     if (!isForbidden(error)) throw error;
     const remedy = `have an administrator apply ${folder}, and leave out --install-crds`;
-    const message = `the CRD ${keyOf(crd).name} can't be installed: ${asError(error).message}`;
-    throw new OperatorError('MissingPermission', `${message} (${remedy})`, { cause: error });
+    const { message } = accountError(error, remedy);
+    const said = `the CRD ${keyOf(crd).name} can't be installed: ${message}`;
+    throw new OperatorError('MissingPermission', said, { cause: error });
   }
 }
 
