@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -89,10 +89,13 @@ export async function beginPost(
 export class ServiceProxy {
   readonly #server: Server;
   readonly #cluster: EmbeddedCluster;
+  /** The headers of the last request to a Service, as the client sent them. */
+  sent: IncomingHttpHeaders = {};
 
   private constructor(cluster: EmbeddedCluster, services: Readonly<Record<string, string>>) {
     this.#cluster = cluster;
     this.#server = createServer((asked, response) => {
+      if (asked.url !== undefined && proxiedPath.test(asked.url)) this.sent = asked.headers;
       forward(asked, response, { server: cluster.url, services }).catch((error: unknown) => {
         response.destroy(error as Error);
       });
@@ -122,6 +125,8 @@ export class ServiceProxy {
   }
 }
 
+const proxiedPath = /^\/api\/v1\/namespaces\/([^/]+)\/services\/([^/]+)\/proxy(\/.*)$/;
+
 interface Routes {
   readonly server: string;
   readonly services: Readonly<Record<string, string>>;
@@ -133,8 +138,7 @@ async function forward(
   { server, services }: Routes,
 ): Promise<void> {
   const { method = 'GET', url = '/', headers } = asked;
-  const [, namespace = '', name = '', path] =
-    /^\/api\/v1\/namespaces\/([^/]+)\/services\/([^/]+)\/proxy(\/.*)$/.exec(url) ?? [];
+  const [, namespace = '', name = '', path] = proxiedPath.exec(url) ?? [];
   const isProxied = path !== undefined;
   const key = `${namespace}/${decodeURIComponent(name)}`;
   const to = isProxied ? `${services[key] ?? ''}${path}` : `${server}${url}`;

@@ -77,9 +77,10 @@ export function areSameObjects(one: string, other: string): boolean {
 /** Returns the objects of a text; undefined if it is invalid YAML. */
 function objectsIn(text: string, version: '1.1' | '1.2'): readonly unknown[] | undefined {
   const documents = parseAllDocuments(checkYamlDepth(text, 'a generated file'), { version });
-  const list = 'empty' in documents ? [] : documents;
-  if (list.some(({ errors }) => errors.length > 0)) return undefined;
-  return list.map((document) => document.toJS() as unknown).filter((content) => content !== null);
+  if (documents.some(({ errors }) => errors.length > 0)) return undefined;
+  return documents
+    .map((document) => document.toJS() as unknown)
+    .filter((content) => content !== null);
 }
 
 export interface FileList {

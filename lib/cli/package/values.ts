@@ -148,7 +148,9 @@ function add(own: Document, defaults: Document, path: ValuePath): void {
   if (pair === undefined) return;
   const added = pair.clone();
   // The parser gives the comment of the first member to the map.
-  if (pair === from.items[0] && isScalar(added.key)) added.key.commentBefore ??= from.commentBefore;
+  if (pair === from.items[0] && isScalar(added.key)) {
+    added.key.commentBefore ??= from.commentBefore ?? null;
+  }
   to.add(added);
 }
 

@@ -13,6 +13,14 @@ import { Shop, grantAll, shopOperator, users } from '../../plan/deployed-shop.js
 import { scratchDirectory } from '../cli.js';
 import type { CliResult } from '../cli.js';
 
+/** The claims of a token. */
+interface Claims {
+  readonly sub: string;
+  readonly aud: readonly string[];
+  readonly iat: number;
+  readonly exp: number;
+}
+
 describe('kubectl operator-plan', () => {
   const file = scratchDirectory();
   const crd = { name: 'shops.shops.example' };
@@ -133,7 +141,7 @@ describe('kubectl operator-plan', () => {
     expect(wrong.stderr).to.equal('error: service shops: want namespace/name:port\n');
   });
 
-  it('sends a token of a ServiceAccount that only operators accept', async () => {
+  it('sends a token of a ServiceAccount that only operators accept, for ten minutes', async () => {
     const metadata = { namespace: 'default', name: 'planner' };
     await admin.create({ apiVersion: 'v1', kind: ServiceAccount.kind, metadata });
     await grant(
@@ -145,6 +153,22 @@ describe('kubectl operator-plan', () => {
     const { stderr } = await plan({}, ...args, '--kubeconfig', file('nobody'));
     const account = 'system:serviceaccount:default:planner';
     expect(stderr).to.include(`Authorization denied for user ${account}`);
+    const [scheme, payload = ''] = String(proxy.sent['x-operator-authorization']).split(
+      / [^.]*\.|\./,
+    );
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Claims;
+    expect({ scheme, subject: claims.sub, audiences: claims.aud }).to.deep.equal({
+      ...{ scheme: 'Bearer', subject: account, audiences: ['operator-builder.io'] },
+    });
+    expect(claims.exp - claims.iat).to.equal(600);
+  });
+
+  it('closes its connections to the cluster', async () => {
+    const open = (): number =>
+      process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+    const before = open();
+    await plan({}, '--service', service);
+    await eventually(() => expect(open()).to.be.at.most(before), { timeoutMs: 2_000 });
   });
 
   it('names the remedy if the operator does not accept the token', async () => {
