@@ -28,7 +28,6 @@ function indexOfTypes(): ReadonlyMap<string, readonly ReadonlySet<string>[]> {
   const index = new Map<string, ReadonlySet<string>[]>();
   for (const { properties = {} } of builtInDefinitions()) {
     const fields = new Set(Object.keys(properties));
-    if (fields.size < fewest) continue;
     for (const field of fields) index.set(field, [...(index.get(field) ?? []), fields]);
   }
   return index;

@@ -44,6 +44,30 @@ describe('operator-builder lint', () => {
     });
   }
 
+  it('reports the cost of a rule from half of the limit up to the limit, which is no error', () => {
+    // The rule costs 2 for each of the items.
+    const levels = [2_499_999, 2_500_000, 5_000_000, 5_000_001].map((maxItems) => {
+      const rules = [{ rule: 'self > 0', message: 'must be positive' }];
+      const items = { type: 'integer', format: 'int64', 'x-kubernetes-validations': rules };
+      const list = { description: 'Some.', type: 'array', maxItems, items };
+      return lintDefinitions([widget({ list })]).map(({ level, rule }) => `${level} ${rule}`);
+    });
+    const warning = ['warning rule-cost'];
+    expect(levels).to.deep.equal([[], warning, warning, ['error invalid-schema']]);
+  });
+
+  it('shortens messages of the API server that are longer than 300 characters', () => {
+    const messageOf = (length: number): string | undefined => {
+      const crd = widget({ a: { description: 'One.', type: 'x'.repeat(length) } });
+      return lintDefinitions([crd])[0]?.message;
+    };
+    const whole = (length: number): string =>
+      `Unsupported value: "${'x'.repeat(length)}": supported values: "array", "boolean", "integer", "number", "object", "string"`;
+    expect(whole(200)).to.have.length(300);
+    expect(messageOf(200)).to.equal(whole(200));
+    expect(messageOf(201)).to.equal(`${whole(201).slice(0, 300)}…`);
+  });
+
   it('reports nothing about the fields that s.status() makes', () => {
     const versions = [{ name: 'v1', schema: s.object({}), status: s.status() }] as const;
     const { crd } = defineResource({ group: 'example.com', kind: 'Widget', versions });
