@@ -102,7 +102,6 @@ export async function declaredRules(operator: OperatorDefinition): Promise<Acces
 
 function servedAt(own: readonly ResourceType<KubernetesObject>[], client: Client) {
   return async (type: TypeReference<KubernetesObject>): Promise<ResourceType> => {
-    if ('plural' in type) return type as ResourceType;
     const known = own.find(
       (each) => each.kind === type.kind && apiVersionOf(each) === apiVersionOf(type),
     );

@@ -17,12 +17,15 @@ describe('The declared rules of an operator', () => {
       versions: [{ name: 'v1', schema: s.object({ spec: s.object({}) }) }],
     });
     const operator = new Operator('shops');
-    const verbs = ['deletecollection'];
+    // Access to single objects is a rule of its own, which does not share the place of the watches.
+    const access = { verbs: ['deletecollection'], names: ['main'] };
+    const foreign = { group: 'stock.example', version: 'v1', kind: 'Depot' };
     operator
       .for(shops)
       .requires(
-        { type: { apiVersion: 'market.example/v1', kind: 'Shop' }, verbs },
-        { type: { apiVersion: 'shop.example/v1', kind: 'Till' }, verbs },
+        { type: { apiVersion: 'market.example/v1', kind: 'Shop' }, ...access },
+        { type: { apiVersion: 'shop.example/v1', kind: 'Till' }, ...access },
+        { type: { ...foreign, plural: 'depotes', namespaced: true }, ...access },
       )
       .reconciles(() => undefined);
     for (const resource of [markets, Till]) {
@@ -33,6 +36,26 @@ describe('The declared rules of an operator', () => {
     const places = required.flatMap(({ apiGroups = [], resources = [] }) =>
       apiGroups.flatMap((group) => resources.map((resource) => `${group}/${resource}`)),
     );
-    expect(places).to.have.members(['market.example/stalls', 'shop.example/tills']);
+    expect(places).to.have.members([
+      'market.example/stalls',
+      'shop.example/tills',
+      'stock.example/depotes',
+    ]);
+  });
+
+  it('are refused for a kind whose plural only a cluster knows, also one with the name of a built-in kind', async () => {
+    const operator = new Operator('shops');
+    const type = { apiVersion: 'stock.example/v1', kind: 'Deployment' };
+    operator
+      .for(shopOf('shop.example', 'shops'))
+      .requires({ type, verbs: ['get'] })
+      .reconciles(() => undefined);
+    const error = await declaredRules(operator).catch((thrown: unknown) => thrown);
+    expect(error)
+      .to.be.an('error')
+      .with.property(
+        'message',
+        "the operator works on Deployment of stock.example/v1, and only a cluster knows where that is served: name it with its plural: { group, version, kind: 'Deployment', plural, namespaced }",
+      );
   });
 });
