@@ -101,11 +101,11 @@ export async function declaredRules(operator: OperatorDefinition): Promise<Acces
 }
 
 function servedAt(own: readonly ResourceType<KubernetesObject>[], client: Client) {
-  return async (type: TypeReference<KubernetesObject>): Promise<ResourceType> => {
+  return async (type: TypeReference<KubernetesObject>): Promise<ResourceType<KubernetesObject>> => {
     const known = own.find(
       (each) => each.kind === type.kind && apiVersionOf(each) === apiVersionOf(type),
     );
-    const place = (known as ResourceType | undefined) ?? builtInPlace(type);
+    const place = known ?? builtInPlace(type);
     if (place !== undefined) return place;
     try {
       return await client.resourceType(type);

@@ -219,7 +219,7 @@ export interface AccessRules {
  */
 export async function accessRules(
   access: readonly RequiredAccess[],
-  placeOf: (type: TypeReference<KubernetesObject>) => Promise<ResourceType | undefined>,
+  placeOf: (type: TypeReference<KubernetesObject>) => Promise<ResourceType<KubernetesObject> | undefined>,
 ): Promise<AccessRules> {
   const everywhere: PolicyRule[] = [];
   const inNamespaces = new Map<string, readonly PolicyRule[]>();

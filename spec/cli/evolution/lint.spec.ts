@@ -4,7 +4,7 @@ import { chosen } from '../../../lib/cli/evolution/findings.js';
 import { lintDefinitions } from '../../../lib/cli/evolution/lint-definitions.js';
 import { lintRules } from '../../../lib/cli/evolution/lint-rules.js';
 import { defineResource, s } from '../../../lib/crd/index.js';
-import type { CustomResourceDefinition } from '../../../lib/object/index.js';
+import type { CustomResourceDefinition, Schema } from '../../../lib/object/index.js';
 import { cli, scratchDirectory } from '../cli.js';
 import { flawless, lintCases, optionalCases, widget } from './lint-cases.js';
 
@@ -48,8 +48,8 @@ describe('operator-builder lint', () => {
     // The rule costs 2 for each of the items.
     const levels = [2_499_999, 2_500_000, 5_000_000, 5_000_001].map((maxItems) => {
       const rules = [{ rule: 'self > 0', message: 'must be positive' }];
-      const items = { type: 'integer', format: 'int64', 'x-kubernetes-validations': rules };
-      const list = { description: 'Some.', type: 'array', maxItems, items };
+      const items: Schema = { type: 'integer', format: 'int64', 'x-kubernetes-validations': rules };
+      const list: Schema = { description: 'Some.', type: 'array', maxItems, items };
       return lintDefinitions([widget({ list })]).map(({ level, rule }) => `${level} ${rule}`);
     });
     const warning = ['warning rule-cost'];
@@ -58,7 +58,8 @@ describe('operator-builder lint', () => {
 
   it('shortens messages of the API server that are longer than 300 characters', () => {
     const messageOf = (length: number): string | undefined => {
-      const crd = widget({ a: { description: 'One.', type: 'x'.repeat(length) } });
+      const a = { description: 'One.', type: 'x'.repeat(length) } as unknown as Schema;
+      const crd = widget({ a });
       return lintDefinitions([crd])[0]?.message;
     };
     const whole = (length: number): string =>

@@ -10,7 +10,7 @@ import { systemClock } from '../../../lib/system/clock.js';
 import { grant } from '../../manager/grant.js';
 import { DeployedOperator, ServiceProxy } from '../../plan/deployed-operator.js';
 import { Shop, grantAll, shopOperator, users } from '../../plan/deployed-shop.js';
-import { scratchDirectory } from '../cli.js';
+import { openSockets, scratchDirectory } from '../cli.js';
 import type { CliResult } from '../cli.js';
 
 /** The claims of a token. */
@@ -164,11 +164,9 @@ describe('kubectl operator-plan', () => {
   });
 
   it('closes its connections to the cluster', async () => {
-    const open = (): number =>
-      process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
-    const before = open();
+    const before = openSockets();
     await plan({}, '--service', service);
-    await eventually(() => expect(open()).to.be.at.most(before), { timeoutMs: 2_000 });
+    await eventually(() => expect(openSockets()).to.be.at.most(before), { timeoutMs: 2_000 });
   });
 
   it('names the remedy if the operator does not accept the token', async () => {

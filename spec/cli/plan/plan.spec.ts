@@ -8,7 +8,7 @@ import { Manager } from '../../../lib/manager/index.js';
 import { ConfigMap, Deployment } from '../../../lib/object/kinds.js';
 import { eventually } from '../../../lib/testing/index.js';
 import { grant } from '../../manager/grant.js';
-import { cli, scratchDirectory } from '../cli.js';
+import { cli, openSockets, scratchDirectory } from '../cli.js';
 import type { CliResult } from '../cli.js';
 import { projectCopy } from '../project/project-copy.js';
 import { convertedShop, shopProject } from '../project/shop-project.js';
@@ -289,11 +289,9 @@ describe('operator-builder plan', () => {
   });
 
   it('closes its connections to the cluster', async () => {
-    const open = (): number =>
-      process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
-    const before = open();
+    const before = openSockets();
     await plan({});
-    await eventually(() => expect(open()).to.be.at.most(before), { timeoutMs: 2_000 });
+    await eventually(() => expect(openSockets()).to.be.at.most(before), { timeoutMs: 2_000 });
   });
 
   it('names the account whose rights a plan lacks, with the remedy', async () => {

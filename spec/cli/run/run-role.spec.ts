@@ -108,6 +108,26 @@ describe('The role of an operator in operator-builder run --embedded', () => {
     expect(await run(below)).to.include({ code: 0, stderr: '' });
   });
 
+  it('includes the rules of a Role bound in the namespace of the operator, and not those of a ClusterRole with its name', async () => {
+    const bound = (of: string, namespace: string): string =>
+      roleWith('', `  - ${rule}\n`)
+        .replace('kind: ClusterRole\nmetadata:', `kind: ${of}\nmetadata:`)
+        .replace(
+          'ClusterRoleBinding\nmetadata:',
+          `RoleBinding\nmetadata:\n  namespace: ${namespace}`,
+        )
+        .replace('  kind: ClusterRole\n', '  kind: Role\n');
+    for (const [name, of, namespace, wanted] of [
+      ['own', 'Role', 'system', { code: 0, stderr: '' }],
+      ['named', 'Role', 'default', { code: 0, stderr: '' }],
+      ['elsewhere', 'Role', 'other', { code: 1, stderr: `error: ${missing}\n` }],
+      ['of-cluster', 'ClusterRole', 'system', { code: 1, stderr: `error: ${missing}\n` }],
+    ] as const) {
+      const project = await newProject(name, bound(of, namespace));
+      expect(await run(project), name).to.include(wanted);
+    }
+  });
+
   it('is computed again when the sources change', async () => {
     const project = await newProject('reloaded');
     const cli = startCli(argsOf(project));

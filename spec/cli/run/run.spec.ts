@@ -7,7 +7,7 @@ import { ensureCrd, faulty, getIfExists } from '../../../lib/client/index.js';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { ConfigMap, CustomResourceDefinition } from '../../../lib/object/kinds.js';
 import { eventually } from '../../../lib/testing/index.js';
-import { cli, scratchDirectory, startCli } from '../cli.js';
+import { cli, openSockets, scratchDirectory, startCli } from '../cli.js';
 import type { CliResult, RunningCli } from '../cli.js';
 import { convertedShop, shopProject } from '../project/shop-project.js';
 import { Shop } from '../project/shop/src/shop.js';
@@ -85,6 +85,12 @@ describe('operator-builder run', () => {
     expect(stdout).to.include('namespaces: all\n').and.include('shops.shops.example (installed)\n');
     expect(stdout).to.include('+ ConfigMap default/texts\n');
     await eventually(() => expect(cluster.server.openWatches).to.equal(0));
+  });
+
+  it('closes its connections to the cluster when it ends', async () => {
+    const before = openSockets();
+    await run('clerk', '--install-crds');
+    await eventually(() => expect(openSockets()).to.be.at.most(before), { timeoutMs: 2_000 });
   });
 
   it('reports missing permissions of the operator', async () => {
