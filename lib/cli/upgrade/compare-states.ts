@@ -160,12 +160,9 @@ function isRolled(ref: ObjectReference, { before, after }: States): boolean {
 }
 
 function touchedSources({ before, after }: States): readonly ObjectReference[] {
-  const ids = new Set([...before.keys(), ...after.keys()]);
-  return [...ids].flatMap((id) => {
+  return [...new Map([...before, ...after])].flatMap(([id, object]) => {
+    if (object.kind !== 'ConfigMap' && object.kind !== 'Secret') return [];
     const [from, to] = [before.get(id), after.get(id)];
-    const object = to ?? from;
-    if (object === undefined || (object.kind !== 'ConfigMap' && object.kind !== 'Secret'))
-      return [];
     if (from !== undefined && to !== undefined) {
       if (diffObjects(from, to, { ignore: ['metadata'] }).length === 0) return [];
     }
