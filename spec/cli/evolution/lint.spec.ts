@@ -44,7 +44,7 @@ describe('operator-builder lint', () => {
     });
   }
 
-  it('reports the cost of a rule from half of the limit up to the limit, which is no error', () => {
+  it('warns about the cost of a rule from half of the limit up to the limit', () => {
     // The rule costs 2 for each of the items.
     const levels = [2_499_999, 2_500_000, 5_000_000, 5_000_001].map((maxItems) => {
       const rules = [{ rule: 'self > 0', message: 'must be positive' }];
