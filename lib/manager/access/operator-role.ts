@@ -219,7 +219,9 @@ export interface AccessRules {
  */
 export async function accessRules(
   access: readonly RequiredAccess[],
-  placeOf: (type: TypeReference<KubernetesObject>) => Promise<ResourceType<KubernetesObject> | undefined>,
+  placeOf: (
+    type: TypeReference<KubernetesObject>,
+  ) => Promise<ResourceType<KubernetesObject> | undefined>,
 ): Promise<AccessRules> {
   const everywhere: PolicyRule[] = [];
   const inNamespaces = new Map<string, readonly PolicyRule[]>();
