@@ -278,6 +278,21 @@ describe('operator-builder create api', () => {
       ['Repo', 'repos'],
       ['Roof', 'roofs'],
     ],
+    ...[
+      ['Person', 'people'],
+      ['Mouse', 'mice'],
+      ['Goose', 'geese'],
+      ['Foot', 'feet'],
+      ['Tooth', 'teeth'],
+    ],
+    ...[
+      ['Datum', 'data'],
+      ['Dataset', 'datasets'],
+      ['Criterion', 'criteria'],
+      ['Matrix', 'matrices'],
+      ['Vertex', 'vertices'],
+      ['Software', 'software'],
+    ],
   ] as [string, string][]) {
     it(`derives the plural ${plural} of ${kind}`, () => {
       expect(englishPlural(kind.toLowerCase())).to.equal(plural);
