@@ -51,6 +51,7 @@ export {
   done,
   failureKindOf,
   InvalidResultError,
+  isLasting,
   isResult,
   readableError,
   requeueAfter,

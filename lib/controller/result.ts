@@ -128,6 +128,24 @@ function asksToBeLookedAt(error: unknown): boolean {
   return isReconcileFailed(error) && requeueAfterOf(error.results) !== undefined;
 }
 
+/**
+ * Errors that last until a user or another controller changes an object or installs a kind. No watch reports that
+ * change, so the queue retries them.
+ */
+const lastingCodes: readonly ErrorCode[] = ['NotOurs', 'AlreadyOwned', 'UnknownKind'];
+
+/** Returns true if the same code would fail again within the same reconcile, some seconds later. */
+export function isLasting(error: unknown): boolean {
+  return lasts(error, new Set());
+}
+
+function lasts(error: unknown, seen: Set<unknown>): boolean {
+  if (failureKindOf(error) !== 'error') return true;
+  const parts = partsOf(error, seen);
+  if (parts.length > 0) return parts.every((part) => lasts(part, seen));
+  return isOperatorError(error) && lastingCodes.includes(error.code);
+}
+
 /** Combines several failures: the most severe one decides. A terminal one among others is retried, as an error. */
 function kindOfAll(kinds: readonly FailureKind[]): FailureKind {
   if (kinds.every((kind) => kind === 'terminal')) return 'terminal';

@@ -1,4 +1,4 @@
-import { failureKindOf, retryAfterMsOf, readableError } from '../controller/index.js';
+import { isLasting, retryAfterMsOf, readableError } from '../controller/index.js';
 import type { KubernetesObject } from '../object/index.js';
 import { sleep, refuseUnknownOptions, delayAfter, spread, systemRandom } from '../system/index.js';
 import type { CrudResource } from './crud-resource.js';
@@ -30,7 +30,9 @@ export interface RetryOptions {
  * - `PermanentError`: its cause is thrown at once.
  * - Errors that a retry in this reconcile cannot fix are thrown at once. These are a conflict (409), because
  *   the step's data is stale; a `TerminalError`, or another error that only a change can fix, such as
- *   `InvalidOption`; a namespace that is being deleted; lost leadership.
+ *   `InvalidOption`; a namespace that is being deleted; lost leadership; and an object of another owner (`NotOurs`,
+ *   `AlreadyOwned`) or an unknown kind (`UnknownKind`), which the queue retries. Several errors of one step are
+ *   thrown at once if this holds for each.
  * - The context's signal is aborted: the retries end; during a delay, with the signal's reason.
  *
  * A `Retry-After` of the server extends the delay, up to a minute. If it is longer, the error is thrown, and
@@ -77,7 +79,7 @@ async function retried<T extends KubernetesObject, R>(
     } catch (thrown) {
       const error = readableError(thrown);
       if (isPermanent(error)) throw error.cause;
-      const isFutile = signal.aborted || failureKindOf(error) !== 'error';
+      const isFutile = signal.aborted || isLasting(error);
       const waitMs = isFutile ? undefined : nextWaitMs(backOff, error);
       if (waitMs === undefined) throw error;
       const askedMs = retryAfterMsOf(error);

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { expect } from 'chai';
+import { ReconcileFailedError } from '../../lib/apply/results.js';
 import { isInvalidConfig, PermanentError } from '../../lib/resource/errors.js';
 import { processDelete, processUpdate } from '../../lib/resource/process.js';
 import type { ResourceContext } from '../../lib/resource/resource-context.js';
@@ -217,11 +218,18 @@ describe('withRetry', () => {
     { status: 'Failure', reason: 'Conflict', message: 'it was modified', code: 409 },
     { verb: 'update', kind: 'ConfigMap', name: 'a', status: 409 },
   );
+  const notOurs = new OperatorError('NotOurs', 'ConfigMap a has no owner');
+  const twice = new OperatorError('DuplicateObject', 'ConfigMap b is desired twice');
   const futile: readonly [title: string, error: Error][] = [
     ['a TerminalError', new TerminalError('no such region')],
     ['an invalid option', new OperatorError('InvalidOption', 'list: limit: want a number')],
     ['a conflict', conflict],
     ['a lost leadership', new OperatorError('Fenced', 'the lease is not fresh')],
+    ['an object that it does not own', notOurs],
+    ['an object of another controller', new OperatorError('AlreadyOwned', 'owned by Shop a')],
+    ['an unknown kind', new OperatorError('UnknownKind', 'v2 ConfigMap is not served')],
+    ['an object desired twice', new OperatorError('DuplicateObject', 'desired twice')],
+    ['several objects that all wait for a change', new ReconcileFailedError([notOurs, twice], [])],
   ];
   for (const [title, error] of futile) {
     it(`does not retry ${title} within the reconcile`, async () => {
@@ -232,6 +240,18 @@ describe('withRetry', () => {
       expect(lines).to.deep.equal([]);
     });
   }
+
+  it('retries if only some of several objects wait for a change', async () => {
+    let left = 1;
+    const act = (): void => {
+      if (left-- > 0) throw new ReconcileFailedError([notOurs, flaky], []);
+    };
+    const flaky = new OperatorError('ConnectionFailed', 'the connection was reset');
+    const resource = notes.plain('r', { ensureCreated: act });
+    const end = await ended(processUpdate(pass(), tenant, [withRetry(resource)]));
+    expect(end.status).to.equal('fulfilled');
+    expect(notes.ran).to.have.length(2);
+  });
 
   for (const code of ['InvalidObject', 'InvalidSelector'] as const) {
     it(`retries ${code}, since the retry reads the objects again that the call depends on`, async () => {
