@@ -1,5 +1,6 @@
 import { describeObject } from '../object/index.js';
 import type { KubernetesObject } from '../object/index.js';
+import { LruMap } from '../system/index.js';
 import { faultInResources } from './resource-set.js';
 import { ExecutionFailedError, resourceFailed } from './errors.js';
 import { passContextOf } from './pass-context.js';
@@ -101,12 +102,15 @@ async function runChain<T extends KubernetesObject>(
   const isHeld = (): boolean => method === 'ensureCreated' && root.pass.isHeld;
   while (root.reconciliationCanceled === undefined && !isHeld()) {
     const resource = left.shift();
-    if (resource === undefined) return;
+    if (resource === undefined) break;
     await runResource(root.inResource(resource.name, method), object, { resource, method });
   }
   root.pass.notStarted = left.map(({ name }) => name);
   const { reconciliationCanceled: canceled } = root;
-  if (canceled !== undefined) logCancellation(root, canceled, left);
+  const texts = loggedTexts(resources);
+  const id = object.metadata.uid ?? describeObject(object);
+  if (canceled === undefined) texts.delete(id);
+  else logCancellation(root, canceled, { left, texts, id });
 }
 
 interface Link<T extends KubernetesObject> {
@@ -131,17 +135,39 @@ async function runResource<T extends KubernetesObject>(
   context.logger.debug(`resource canceled${because(reason)}`, { canceledIn: step });
 }
 
+/** The texts of the latest cancellations of a chain, by object. A chain that waits is reconciled every few seconds. */
+const loggedByChain = new WeakMap<object, LruMap<string, string>>();
+
+const mostRemembered = 10_000;
+
+function loggedTexts(resources: object): LruMap<string, string> {
+  const texts = loggedByChain.get(resources) ?? new LruMap<string, string>(mostRemembered);
+  loggedByChain.set(resources, texts);
+  return texts;
+}
+
+interface Interruption {
+  /** The resources that were not started. */
+  readonly left: readonly { readonly name: string }[];
+  readonly texts: LruMap<string, string>;
+  /** The object's key in `texts`. */
+  readonly id: string;
+}
+
+/** Logs a cancellation: at info if its text is new, else at debug. */
 function logCancellation(
   { logger, resourceSet }: PassContext,
   { resource, step, reason }: Cancellation,
-  left: readonly { readonly name: string }[],
+  { left, texts, id }: Interruption,
 ): void {
   const where = resource === '' ? step : `${resource}, ${step}`;
   const set = resourceSet === '' ? '' : `set ${resourceSet}, `;
   const skipped = left.map(({ name }) => name);
   const rest = skipped.length === 0 ? 'nothing was left to run' : `not run: ${skipped.join(', ')}`;
   const text = `reconciliation canceled in ${set}${where}${because(reason)}; ${rest}`;
-  logger.info(text, { resource, step, reason, skipped });
+  const level = texts.get(id) === text ? 'debug' : 'info';
+  texts.set(id, text);
+  logger[level](text, { resource, step, reason, skipped });
 }
 
 function because(reason: string): string {

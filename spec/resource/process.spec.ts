@@ -127,6 +127,33 @@ describe('processUpdate and processDelete', () => {
       expect(lines[0]!.fields).to.deep.include({ resourceSet: 'v1', skipped: ['r2', 'r3'] });
     });
 
+    it('logs a repeated text at debug until the text changes or the chain runs to its end', async () => {
+      const lines: LogLine[] = [];
+      let reason: string | undefined = 'a is held';
+      const cancel = (context: ResourceContext): void => {
+        if (reason !== undefined) context.cancelReconciliation(reason);
+      };
+      const chain = [notes.plain('r1', { ensureCreated: cancel })];
+      const other = { ...tenant, metadata: { ...tenant.metadata, name: 'other' } };
+      const run = (object = tenant): Promise<void> =>
+        processUpdate(newPass({ logger: rememberingLogger(lines) }), object, chain);
+      await run();
+      await run();
+      await run(other);
+      reason = 'b is held';
+      await run();
+      await run();
+      reason = undefined;
+      await run();
+      reason = 'b is held';
+      await run();
+      const shown = lines.map(({ level, message }) => `${level} ${/. is held/.exec(message)}`);
+      expect(shown).to.deep.equal([
+        ...['info a is held', 'debug a is held', 'info a is held'],
+        ...['info b is held', 'debug b is held', 'info b is held'],
+      ]);
+    });
+
     it('logs a cancellation with nothing left to run, or without a reason', async () => {
       const lines: LogLine[] = [];
       const r1 = notes.plain('r1', { ensureDeleted: (context) => context.cancelReconciliation() });
