@@ -53,10 +53,12 @@ export type { Stage } from './kind-traits.js';
 export {
   appliedHashAnnotation,
   checkOwnership,
+  heldBy,
   isAppliedBy,
   isDeletedAlone,
   ownershipOf,
   pruneAnnotation,
+  reasonOfLeaving,
   reasonToWait,
 } from './ownership.js';
 export { ObjectMerger } from './merge-object.js';
@@ -90,7 +92,6 @@ export {
   isPruneGuarded,
   leaving,
   mayBePruned,
-  reasonOfLeaving,
   retryHeld,
 } from './prune-object.js';
 export type { Candidate } from './prune-object.js';

@@ -103,12 +103,23 @@ export function ownerKindOf(owner: KubernetesObject): string {
   return group === '' ? owner.kind : `${owner.kind}.${group}`;
 }
 
+/** Returns the reason why an object that is being deleted still exists; it names the finalizers. */
+export function reasonOfLeaving(object: KubernetesObject): string {
+  return `is being deleted${heldBy(object)}`;
+}
+
+/**
+ * Names the finalizers of an object that is being deleted, to add to a message; empty without any. Leaves out
+ * `foregroundDeletion`, since only the deletion of the object's dependents ends it.
+ */
+export function heldBy({ metadata: { finalizers = [] } }: KubernetesObject): string {
+  const held = finalizers.filter((name) => name !== 'foregroundDeletion');
+  return held.length === 0 ? '' : `, held by finalizers ${held.join(', ')}`;
+}
+
 /** Returns the reason why an existing object can't be written yet; undefined if ownership allows it. */
 export function reasonToWait(live: KubernetesObject, owner?: KubernetesObject): string | undefined {
-  const { deletionTimestamp, finalizers = [] } = live.metadata;
-  if (deletionTimestamp !== undefined) {
-    return `is being deleted${finalizers.length === 0 ? '' : ` (finalizers: ${finalizers.join(', ')})`}`;
-  }
+  if (live.metadata.deletionTimestamp !== undefined) return reasonOfLeaving(live);
   if (owner === undefined || ownershipOf(live, owner).state !== 'earlier') return undefined;
   return `belongs to an earlier ${describeObject(owner)}, garbage collection will delete it`;
 }

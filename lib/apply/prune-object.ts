@@ -13,6 +13,7 @@ import {
   allowDeletionsAnnotation,
   managedByLabel,
   ownershipOf,
+  reasonOfLeaving,
   pruneAnnotation,
   scopeLabel,
 } from './ownership.js';
@@ -143,11 +144,6 @@ export function leaving(
   details: Pick<PendingDetails, 'requeueAfterMs'> = {},
 ): Outcome {
   return pending(referenceTo(object), reasonOfLeaving(object), { live: object, ...details });
-}
-
-/** Returns the reason why an object that is being deleted still exists; it names the finalizers. */
-export function reasonOfLeaving({ metadata: { finalizers = [] } }: KubernetesObject): string {
-  return `is being deleted${finalizers.length === 0 ? '' : `, held by ${finalizers.join(', ')}`}`;
 }
 
 /**

@@ -84,7 +84,9 @@ describe('checkOwnership', () => {
 describe('reasonToWait', () => {
   it('reports the finalizers of an object that is being deleted, or the previous owner', () => {
     const deleting = live({ deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['a/b'] });
-    expect(reasonToWait(deleting, owner)).to.equal('is being deleted (finalizers: a/b)');
+    expect(reasonToWait(deleting, owner)).to.equal('is being deleted, held by finalizers a/b');
+    const ends = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['foregroundDeletion'] };
+    expect(reasonToWait(live(ends), owner)).to.equal('is being deleted');
     const left = live({ ownerReferences: [{ ...controller, uid: 'old' }] });
     expect(reasonToWait(left, owner)).to.include('an earlier Shop shops/shop');
     expect(reasonToWait(live({ ownerReferences: [controller] }), owner)).to.equal(undefined);

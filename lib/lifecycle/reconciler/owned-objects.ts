@@ -1,5 +1,6 @@
 import {
   deleteAsRead,
+  heldBy,
   isPruneGuarded,
   listOfKind,
   mayBePruned,
@@ -239,9 +240,4 @@ export class Deletions {
 function addDeletedEvent(pass: Pass, object: UnstructuredObject): void {
   const message = `deleted ${describeObject(object)}`;
   pass.addEvent({ type: 'Normal', reason: 'DeleteResourceSuccess', message }, object);
-}
-
-function heldBy({ metadata: { finalizers = [] } }: UnstructuredObject): string {
-  const held = finalizers.filter((name) => name !== 'foregroundDeletion');
-  return held.length === 0 ? '' : `, held by finalizers ${held.join(', ')}`;
 }

@@ -123,7 +123,7 @@ export function customResourcesSuite(open: OpenScene): void {
       .secret({ name: 'password' })
       .object({ ...fields, metadata: { name: 'one', finalizers: ['example.com/disk'] } })
       .reconcile();
-    const held = 'is being deleted, held by example.com/disk';
+    const held = 'is being deleted, held by finalizers example.com/disk';
     const pruning = async (): Promise<readonly unknown[]> => {
       const results = await chain().configMap({ name: 'stays' }).reconcile();
       return results.slice(1).map(({ operation, ref, reason, requeueAfterMs }) => {

@@ -275,7 +275,7 @@ export function changesSuite(open: OpenScene): void {
     const context = await leave(scene, chain);
     expect(context.reconciliationCanceled).to.deep.include({ resource: 'workloads' });
     expect(context.reconciliationCanceled?.reason).to.equal(
-      `Deployment ${scene.namespace}/web is being deleted, held by foregroundDeletion`,
+      `Deployment ${scene.namespace}/web is being deleted`,
     );
     expect(context.requeueAfterMs).to.equal(5_000);
     await leave(scene, chain);

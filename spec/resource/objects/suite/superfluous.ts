@@ -35,7 +35,7 @@ export function superfluousSuite(open: OpenScene): void {
     const { reconciliationCanceled } = await leave(scene, [configMaps([])]);
     expect(await scene.writes()).to.deep.equal([]);
     expect(reconciliationCanceled?.reason).to.equal(
-      `ConfigMap ${scene.namespace}/held is being deleted, held by shop.example.com/hold`,
+      `ConfigMap ${scene.namespace}/held is being deleted, held by finalizers shop.example.com/hold`,
     );
     expect(await keptNames(scene)).to.deep.equal(['held', 'stays']);
     await scene.edit(ConfigMap, 'held', { body: { metadata: { finalizers: null } } });
@@ -60,7 +60,7 @@ export function superfluousSuite(open: OpenScene): void {
     expect(context.requeueAfterMs).to.equal(5_000);
     expect(await keptNames(scene, 'next')).to.deep.equal(['z']);
     const { reconciliationCanceled } = await leave(scene, [gadgets('b')]);
-    expect(reconciliationCanceled?.reason).to.include('held by shop.example.com/hold');
+    expect(reconciliationCanceled?.reason).to.include('held by finalizers shop.example.com/hold');
     for (const name of ['a', 'b']) {
       const key = { namespace: scene.namespace, name };
       const body = { metadata: { finalizers: null } };
