@@ -275,8 +275,8 @@ class HttpClient implements ConnectedClient {
     };
     const request = requestFor(type, { subresource, ...target }, writeQuery(options));
     const call = { ...request.call, name: name ?? object.metadata.generateName };
-    const body = jsonBody(object, request.call);
-    if (type.namespaced && namespace === undefined) throw noNamespace(request);
+    const body = jsonBody(object, call);
+    if (type.namespaced && namespace === undefined) throw noNamespace(call);
     return this.#send({ method: 'POST', body, repeatable: false, ...json, ...request, call });
   }
 
@@ -467,7 +467,7 @@ function hasResourceVersion(body: object): boolean {
   return typeof metadata?.resourceVersion === 'string';
 }
 
-function noNamespace({ call }: PlainRequest): OperatorError {
+function noNamespace(call: PlainRequest['call']): OperatorError {
   const message = `${describeCall(call)}: metadata.namespace is missing, the kind is namespaced`;
   return new OperatorError('InvalidObject', message);
 }

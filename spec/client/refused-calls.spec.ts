@@ -126,6 +126,20 @@ describe('Calls of a client', () => {
     });
   }
 
+  it('name the object whose data has no JSON form, or that has no namespace', async () => {
+    const { client } = embeddedClient();
+    const counts = { ...web, data: { replicas: NaN } } as object as typeof web;
+    for (const verb of ['create', 'update', 'apply'] as const) {
+      const error = await failureOf(client[verb](counts, { fieldManager: 'web' }));
+      expect(error.message).to.match(
+        new RegExp(`^${verb} ConfigMap default/web: data\\.replicas has no JSON form`),
+      );
+    }
+    const nowhere = { ...web, metadata: { name: 'web' } };
+    const error = await failureOf(client.create(nowhere));
+    expect(error.message).to.match(/^create ConfigMap web: metadata\.namespace is missing/);
+  });
+
   for (const [patch, got] of [
     [undefined, 'none'],
     [null, 'none'],
