@@ -130,7 +130,7 @@ export class Outcomes {
     const againInMs = mayQueue(run.work, cluster) ? queue.addRateLimited(key, priority) : undefined;
     const error = readableError(thrown);
     try {
-      logger.error('reconcile outcome not handled', { key, error, againInMs });
+      logger.error('reconcile outcome not handled', { key, error, againInMs: wholeMs(againInMs) });
     } catch {
       // The logger itself may throw, which leaves no way to report the error.
     }
@@ -208,7 +208,7 @@ export class Outcomes {
     const againInMs = isOurs ? this.#queued(ended, failure, outcome) : undefined;
     const failures = queue.failures(key);
     if (isOurs && !isEnded) lastErrors.note(work, { outcome, failures, error });
-    const fields = { error, againInMs };
+    const fields = { error, againInMs: wholeMs(againInMs) };
     const isQuiet = isEnded || outcome === 'conflict' || outcome === 'waiting';
     if (isQuiet) ended.run.logger.debug(`reconcile: ${outcome}`, fields);
     else ended.run.logger.error(`${reconcileFailed}: ${outcome}`, fields);
@@ -246,6 +246,11 @@ export class Outcomes {
     if (outcome === 'timeout') metrics.timeouts.add(1, this.#labels);
     if (isBug(error)) metrics.bugs.add(1, this.#labels);
   }
+}
+
+/** Rounds a delay for a log line. */
+function wholeMs(delayMs: number | undefined): number | undefined {
+  return delayMs === undefined ? undefined : Math.round(delayMs);
 }
 
 /** An event about a controller, in addition to its log: for tests, user interfaces and alerts. */

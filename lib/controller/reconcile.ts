@@ -295,7 +295,8 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
     const dueMs = this.#warnedMs === undefined ? patienceMs : 2 * this.#warnedMs;
     if (lastedMs < dueMs) return dueMs - lastedMs;
     this.#warnedMs = lastedMs;
-    this.logger.warn(`reconcile has not ended, its key waits: ${this.#holdup()}`, { lastedMs });
+    const fields = { lastedMs: Math.round(lastedMs) };
+    this.logger.warn(`reconcile has not ended, its key waits: ${this.#holdup()}`, fields);
     return lastedMs;
   }
 

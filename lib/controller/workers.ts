@@ -173,7 +173,7 @@ export class Workers {
     this.#free(run);
     heldKeys.add(-1, this.#labels);
     const { lastedMs, failure } = run;
-    const fields = { lastedMs, ...(failure && { error: failure.error }) };
+    const fields = { lastedMs: Math.round(lastedMs), ...(failure && { error: failure.error }) };
     const text = 'reconcile ended after its time-out';
     // The time-out itself is logged already.
     if (isCausedBy(failure?.error, run.signal.reason)) run.logger.debug(text, fields);

@@ -95,6 +95,19 @@ describe('A controller whose reconciles fail', () => {
     await setup.stop(running);
   });
 
+  it('logs the delay of a retry in whole milliseconds', async () => {
+    const setup = new ControllerSetup();
+    const controller = controllerFor(Thing).complete(async () => {
+      throw Object.assign(new Error('not yet'), { retryAfterMs: 309_478.153 });
+    });
+    setup.things.put('a');
+    const running = await setup.start(controller);
+    await setup.clock.advance(1);
+    const [line] = setup.logged.filter(({ level }) => level === 'error');
+    expect(line?.fields['againInMs']).to.equal(309_478);
+    await setup.stop(running);
+  });
+
   it('logs a duplicate object as a terminal error, and waits for a change', async () => {
     const setup = new ControllerSetup();
     let runs = 0;

@@ -102,7 +102,7 @@ describe('RunningController', () => {
       });
     setup.things.put('a');
     const running = await setup.start(controller);
-    await setup.clock.advance(1_500);
+    await setup.clock.advance(1_500.25);
     held.resolve();
     await setup.clock.advance(0);
     const [line] = setup.logged.filter(({ level }) => level === 'warn');

@@ -278,7 +278,8 @@ export function crdInstaller<T extends KubernetesObject>(
           signal.throwIfAborted();
           const delayMs = isHopeless(error) ? undefined : nextWaitMs(backOff, error);
           if (delayMs === undefined) throw error;
-          logger.warn(`the CRD is not installed yet; tried again in ${delayMs} ms`, { error });
+          const inMs = Math.round(delayMs);
+          logger.warn(`the CRD is not installed yet; tried again in ${inMs} ms`, { error });
           await sleep(clock, delayMs, signal);
         }
       }
