@@ -3,6 +3,7 @@ import { groupOfType } from '../object/index.js';
 import type { ControllerStyle } from '../operator/index.js';
 import type { CrManager, LifecycleObject } from './lifecycle-status.js';
 import { LifecycleReconciler } from './reconciler/lifecycle-reconciler.js';
+import { nameList } from './reconciler/settings.js';
 import type { LifecycleReconcilerOptions } from './reconciler/settings.js';
 import { controllerFor, UnfinishedFailure } from '../controller/index.js';
 import type { ControllerBuilder, Controller, ControllerOptions } from '../controller/index.js';
@@ -37,7 +38,7 @@ export interface LifecycleOptions<CR extends LifecycleObject>
  *   .owns(Deployment, Service)
  *   .uses(lifecycle({ version: '1.2.0', resources: (website) => [deploymentOf(website)] }));
  * ```
- * @throws OperatorError `InvalidOption`: the version is missing, or not a text.
+ * @throws OperatorError `InvalidOption`: the version is missing or not a text, or `resources` is not a function.
  */
 export function lifecycle<CR extends LifecycleObject>(
   options: LifecycleOptions<CR>,
@@ -49,6 +50,10 @@ export function lifecycle<CR extends LifecycleObject>(
     const message = `lifecycle: version: want a text, the version of the deployed system, got ${got}`;
     throw new OperatorError('InvalidOption', message);
   }
+  if (typeof (resources as unknown) !== 'function') {
+    const message = `lifecycle: resources: want a function, got ${typeof resources}`;
+    throw new OperatorError('InvalidOption', message);
+  }
   return {
     addTo: (manager, { name, operatorName, type, owns, options: controller, ...links }) => {
       const { client, clock, logger } = manager;
@@ -58,6 +63,7 @@ export function lifecycle<CR extends LifecycleObject>(
         ...(status !== undefined && { status }),
         ...(withStatus !== undefined && { withStatus }),
       };
+      nameList(crManager, 'resources');
       const group = groupOfType(type);
       const { namespace = process.env['POD_NAMESPACE'] ?? 'default' } = others;
       const { finalizer = finalizerOf(group, name) } = others;

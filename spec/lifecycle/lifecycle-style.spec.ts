@@ -10,7 +10,7 @@ import {
   lifecycleStatusProperties,
 } from '../../lib/lifecycle/index.js';
 import type { LifecycleOptions } from '../../lib/lifecycle/index.js';
-import { ConfigMap, Event } from '../../lib/object/index.js';
+import { ConfigMap, Event, keyOf } from '../../lib/object/index.js';
 import { Operator } from '../../lib/operator/index.js';
 import { errorMessage } from '../../lib/system/as-error.js';
 import { silentLogger } from '../../lib/system/logger.js';
@@ -147,6 +147,30 @@ describe('lifecycle in an Operator', () => {
         .with.property('code', 'InvalidOption');
     });
   }
+
+  it('refuses resources that is not a function at once', () => {
+    const options = { version: '1.0.0', resources: [] } as object as LifecycleOptions<ShopConfig>;
+    expect(() => lifecycle<ShopConfig>(options))
+      .to.throw('lifecycle: resources: want a function, got object')
+      .with.property('code', 'InvalidOption');
+  });
+
+  it('names resources, as its options do, in problems of the desired objects', async () => {
+    const [events, broken] = [[] as ObjectEvent[], { value: false }];
+    const namespaceOf = ({ metadata: { namespace = '' } }: ShopConfig): string => namespace;
+    const config = await deployed({
+      onEvent: (event) => void events.push(event),
+      resources: (one) => (broken.value ? ([null] as never) : [configMap(namespaceOf(one))]),
+    });
+    broken.value = true;
+    const body = { metadata: { labels: { changed: 'true' } } };
+    await target.admin.patch(ShopConfig, keyOf(config), { type: 'merge', body });
+    await target.eventually(async () => {
+      const notes = events.map(({ note }) => note);
+      expect(notes).to.include('resources: object 1 is null');
+      return Promise.resolve();
+    });
+  });
 
   it('refuses a kind whose status has no place for its fields, and names them', async () => {
     await ensureCrd(target.admin, PoorConfig.crd, {});

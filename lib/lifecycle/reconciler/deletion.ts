@@ -128,7 +128,7 @@ async function knownObjects(pass: Pass, watched: Pick<OwnedKinds, 'types'>): Pro
       return otherwise;
     }
   };
-  const { crManager } = pass.settings;
+  const { crManager, listName } = pass.settings;
   const none: readonly KubernetesObject[] = [];
   // Delete the valid objects even if the list has invalid entries.
   const list = async (): Promise<typeof none> => {
@@ -136,7 +136,7 @@ async function knownObjects(pass: Pass, watched: Pick<OwnedKinds, 'types'>): Pro
     problems.push(...invalid);
     return objects;
   };
-  const listed = await attempt('getAllResources', list, none);
+  const listed = await attempt(listName, list, none);
   const desired = (await Promise.all(listed.map((object) => placed(pass, object)))).flat();
   const dependants = await attempt(
     'getDependantResourceTypes',

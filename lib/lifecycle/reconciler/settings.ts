@@ -132,11 +132,21 @@ type StayOptional = Optional | 'watchRegistrator' | 'preCreateHook' | 'namespace
 
 type Options = LifecycleReconcilerOptions<LifecycleObject>;
 
+/** The names of `getAllResources` in the options that users wrote, by the CrManager made of them. */
+const listNames = new WeakMap<object, string>();
+
+/** Makes messages about the desired objects of `manager` name the option `name` instead of `getAllResources`. */
+export function nameList(manager: object, name: string): void {
+  listNames.set(manager, name);
+}
+
 /** {@link LifecycleReconcilerOptions} with defaults applied. */
 export type Settings = {
   readonly [K in Exclude<keyof Options, StayOptional>]-?: Exclude<Options[K], undefined>;
 } & Pick<Options, StayOptional> & {
     readonly crManager: Required<CrManager<LifecycleObject>>;
+    /** The name that users know for the function that lists the desired objects. */
+    readonly listName: string;
     readonly merger: ObjectMerger;
     readonly deletions: Deletions;
     readonly owedCallbacks: OwedCallbacks;
@@ -188,6 +198,7 @@ export function resolveSettings<CR extends LifecycleObject>(
     ...{ dispatcher, perishablesSyncIntervalMs, subresourceEnabled, orphans, isMutable },
     ...{ clock, logger, callbackTimeoutMs, crManager: resolveCrManager(crManager) },
     ...{ legacyFinalizers, pauseAnnotations, mayPrune },
+    listName: listNames.get(crManager) ?? 'getAllResources',
     ...{
       merger: new ObjectMerger({ lastAppliedAnnotation, clock, logger }),
       deletions: new Deletions(),

@@ -184,15 +184,17 @@ export interface DesiredList {
 
 /** Calls `getAllResources` and validates the result. @throws the error of `getAllResources` */
 export async function desiredList(pass: Pass): Promise<DesiredList> {
-  const { crManager } = pass.settings;
-  const wanted: unknown = await callUserCode(pass, { what: 'getAllResources' }, () =>
+  const { crManager, listName } = pass.settings;
+  const wanted: unknown = await callUserCode(pass, { what: listName }, () =>
     crManager.getAllResources(pass.cr),
   );
   if (!Array.isArray(wanted)) {
     const got = wanted === null ? 'null' : typeof wanted;
-    return { objects: [], problems: [`getAllResources returned ${got}: want a list of objects`] };
+    return { objects: [], problems: [`${listName} returned ${got}: want a list of objects`] };
   }
-  const read = wanted.map(readObject);
+  const read = wanted.map((object, place) =>
+    readObject(object, `${listName}: object ${place + 1}`),
+  );
   return {
     objects: read.filter((one) => typeof one !== 'string'),
     problems: read.filter((one) => typeof one === 'string'),
@@ -200,8 +202,8 @@ export async function desiredList(pass: Pass): Promise<DesiredList> {
 }
 
 /** Returns the JSON form of an object, such as text for a Date, or a problem. */
-function readObject(given: unknown, place: number): KubernetesObject | string {
-  const problem = problemOf(given, place);
+function readObject(given: unknown, what: string): KubernetesObject | string {
+  const problem = problemOf(given, what);
   if (problem !== undefined) return problem;
   const object = given as KubernetesObject;
   try {
@@ -212,8 +214,7 @@ function readObject(given: unknown, place: number): KubernetesObject | string {
   }
 }
 
-function problemOf(object: unknown, place: number): string | undefined {
-  const what = `getAllResources: object ${place + 1}`;
+function problemOf(object: unknown, what: string): string | undefined {
   if (!isJsonObject(object)) return `${what} is ${object === null ? 'null' : typeof object}`;
   const { apiVersion, kind, metadata } = object;
   if (!isText(apiVersion)) return `${what} has no apiVersion`;

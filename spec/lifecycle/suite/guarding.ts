@@ -209,6 +209,25 @@ export function guardingSuite(open: OpenStage): void {
     });
   }
 
+  it('updates an object that another operator of the configuration has created at the same time', async () => {
+    const stage = await open();
+    stage.resources = () => [configMap(stage.namespace)];
+    const { client } = stage.operator;
+    let isFirst = true;
+    const create: Client['create'] = async (object, options) => {
+      if (isFirst) await client.create(object);
+      isFirst = false;
+      return client.create(object, options);
+    };
+    const late = stage.newReconciler({ client: { ...forwarding(client), create } });
+    const seen = await stage.pass('1.0.0', late);
+    expect(isFirst).to.equal(false);
+    expect(seen).to.deep.include({ phase: 'Deploying', conditions: 'F/T/F DeployStarted' });
+    expect(seen.events).to.deep.equal(['DeployStarted']);
+    expect(seen).not.to.have.property('error');
+    expect(await stage.pass('1.0.0', late)).to.include({ phase: 'Deployed' });
+  });
+
   it('deletes the objects of a configuration that was deleted before the cache saw them', async () => {
     const stage = await open();
     stage.resources = () => system(stage.namespace);
