@@ -1,19 +1,23 @@
 import { decideByExistence, reasonToWait, typeIfServed, withMarks } from '../../apply/index.js';
 import type { Merging } from '../../apply/index.js';
+import { getIfExists } from '../../client/index.js';
 import {
   deepEqual,
   describeObject,
+  isAlreadyExists,
   isJsonObject,
+  keyOf,
   labelValueOf,
   rolloutStatus,
 } from '../../object/index.js';
-import type { UnstructuredObject } from '../../object/index.js';
+import type { KubernetesObject, TypeReference, UnstructuredObject } from '../../object/index.js';
 import type { Trouble, Explanation } from '../conditions.js';
 import { joined } from './pass.js';
 import type { Pass } from './pass.js';
 import { complete } from './phases.js';
 import { prune, reportingFailure } from './owned-objects.js';
 import type { FailingStep } from './owned-objects.js';
+import { isOurs } from './survey.js';
 import type { SurveyedObject } from './survey.js';
 import {
   callUserCode,
@@ -179,16 +183,41 @@ async function create(
   { desired, type }: SurveyedObject,
 ): Promise<UnstructuredObject | undefined> {
   const { merger } = pass.settings;
+  let existing: UnstructuredObject | undefined;
   const made = await reportingFailure(pass, stepOf(desired, 'Create'), async () => {
     const isServed = type ?? (await typeIfServed(pass.live, desired));
     if (isServed === undefined) return undefined;
     const own = structuredClone(desired);
     await invokeCallbacks(pass, 'PRE_CREATE', { desired: own });
     const marked = merger.creation({ ...mergingOf(pass, { desired }), edited: own });
-    return pass.live.create(marked, { signal: pass.signal });
+    return pass.live.create(marked, { signal: pass.signal }).catch(async (error: unknown) => {
+      existing = await createdMeanwhile(pass, { type: isServed, desired }, error);
+      return undefined;
+    });
   });
+  if (existing !== undefined) return applyOne(pass, { desired, type, current: existing });
   if (made !== undefined) await finish(pass, 'Create', { desired, current: made });
   return made;
+}
+
+/**
+ * Returns the object whose creation failed because another process of this configuration has just created it.
+ * @throws `error` if the creation failed for another reason, such as an object of a user.
+ */
+async function createdMeanwhile(
+  pass: Pass,
+  {
+    type,
+    desired,
+  }: { readonly type: TypeReference<KubernetesObject>; readonly desired: UnstructuredObject },
+  error: unknown,
+): Promise<UnstructuredObject> {
+  const { live, signal } = pass;
+  const found = isAlreadyExists(error)
+    ? await getIfExists(live, type, keyOf(desired), { signal })
+    : undefined;
+  if (found === undefined || !isOurs(pass, found)) throw error;
+  return found as UnstructuredObject;
 }
 
 async function update(
