@@ -147,7 +147,7 @@ describe('processUpdate and processDelete', () => {
       await run();
       reason = 'b is held';
       await run();
-      const shown = lines.map(({ level, message }) => `${level} ${/. is held/.exec(message)}`);
+      const shown = lines.map(({ level, message }) => `${level} ${/. is held/.exec(message)?.[0]}`);
       expect(shown).to.deep.equal([
         ...['info a is held', 'debug a is held', 'info a is held'],
         ...['info b is held', 'debug b is held', 'info b is held'],
