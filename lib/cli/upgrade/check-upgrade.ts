@@ -6,6 +6,7 @@ import type { OperatorDefinition } from '../../manager/index.js';
 import {
   isApiError,
   describeObject,
+  groupOf,
   Namespace,
   keyOf,
   referenceTo,
@@ -73,7 +74,7 @@ export async function checkUpgrade(check: UpgradeCheck): Promise<UpgradeReport> 
     const compared = compareStates({ before, after, remade: end.remade });
     const ofDefinitions = [
       ...defined.findings,
-      ...unserved(stored, to).filter(({ ref }) => !isVersionReported(ref, defined)),
+      ...unserved(stored, to).filter(({ ref }) => !isVersionReported(ref, defined, to)),
     ];
     const breaking = breakingDefinitions({
       ...{ ...defined, before: crds, after: current.crds, findings: ofDefinitions },
@@ -151,12 +152,17 @@ function restless(ref: ObjectReference): Finding {
 
 /** Whether a finding already reports that the version is gone. */
 function isVersionReported(
-  { apiVersion }: ObjectReference,
+  { apiVersion, kind }: ObjectReference,
   { findings }: DefinitionsResult,
+  { resources = [] }: OperatorDefinition,
 ): boolean {
+  const group = groupOf(apiVersion);
+  const definition = resources.find((each) => each.kind === kind && each.group === group)?.crd;
   return findings.some(
-    ({ type, changes }) =>
-      type === 'version' && changes.some(({ from }) => from === versionOf(apiVersion)),
+    ({ type, ref, changes }) =>
+      type === 'version' &&
+      ref.name === definition?.metadata.name &&
+      changes.some(({ from }) => from === versionOf(apiVersion)),
   );
 }
 

@@ -149,6 +149,23 @@ describe('definitions in upgrade-check', () => {
     expect(brief(await check(one, others, shop({})))).to.deep.equal(['version a']);
   });
 
+  it('report a version that two kinds no longer serve for each of them', async () => {
+    const kindIn = (kind: string, ...versions: readonly Version[]) =>
+      defineResource({ group: 'example.com', kind, versions, conversion: 'prune' } as Definition);
+    const [v1, v2] = [version('v1', { owner: text }), version('v2', { owner: text })];
+    const stored = { ...v1, storage: true };
+    const from = { ...one, resources: [kindIn('Shop', stored, v2), kindIn('Stall', stored, v2)] };
+    const next = { ...v2, storage: true };
+    const to = {
+      ...one,
+      resources: [kindIn('Shop', next), kindIn('Stall', { ...v1, served: false }, next)],
+    };
+    const stall = { ...shop({}), kind: 'Stall', metadata: { name: 'b' } };
+    const found = brief(await check(from, to, shop({}), stall));
+    expect(found).to.include(`version ${definition} spec.versions`).and.include('version b');
+    expect(found).to.not.include('version a');
+  });
+
   for (const [what, path, change] of [
     ['scope', 'spec.scope', { scope: 'Cluster' }],
     ['kind', 'spec.names.kind', { kind: 'Store', plural: 'shops' }],
