@@ -7,4 +7,4 @@
  * the condition of a join into look-ups; `expression-references.ts` finds what an expression reads.
  */
 export { compilePlan } from './compile-pipeline.js';
-export { OutputCollector, Pipeline, withNamedResults } from './pipeline.js';
+export { OutputCollector, Pipeline } from './pipeline.js';

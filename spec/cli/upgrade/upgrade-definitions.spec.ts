@@ -151,7 +151,7 @@ describe('definitions in upgrade-check', () => {
 
   it('report a version that two kinds no longer serve for each of them', async () => {
     const kindIn = (kind: string, ...versions: readonly Version[]) =>
-      defineResource({ group: 'example.com', kind, versions, conversion: 'prune' } as Definition);
+      defineResource({ group: 'example.com', kind, versions, conversion: 'prune' });
     const [v1, v2] = [version('v1', { owner: text }), version('v2', { owner: text })];
     const stored = { ...v1, storage: true };
     const from = { ...one, resources: [kindIn('Shop', stored, v2), kindIn('Stall', stored, v2)] };
