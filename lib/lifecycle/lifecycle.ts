@@ -3,7 +3,6 @@ import { groupOfType } from '../object/index.js';
 import type { ControllerStyle } from '../operator/index.js';
 import type { CrManager, LifecycleObject } from './lifecycle-status.js';
 import { LifecycleReconciler } from './reconciler/lifecycle-reconciler.js';
-import { namedError } from './reconciler/pass.js';
 import { nameList } from './reconciler/settings.js';
 import type { LifecycleReconcilerOptions } from './reconciler/settings.js';
 import { controllerFor, UnfinishedFailure } from '../controller/index.js';
@@ -119,9 +118,7 @@ export function lifecycleController<CR extends LifecycleObject>(
     .complete((context) =>
       reconciler.reconcile(context, operatorVersion).catch((error: unknown) => {
         // Reconcile again in time even after a terminal error: perishables would expire.
-        // An aborted reconcile is recognized by the very reason of its signal.
-        const shown = context.signal.aborted ? error : namedError(error);
-        throw new UnfinishedFailure(shown, reconciler.perishablesSyncIntervalMs);
+        throw new UnfinishedFailure(error, reconciler.perishablesSyncIntervalMs);
       }),
     );
 }

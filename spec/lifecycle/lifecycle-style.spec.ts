@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import pick from 'lodash/pick.js';
 import { ensureCrd } from '../../lib/client/index.js';
-import { TerminalError } from '../../lib/controller/index.js';
 import { defineResource, s } from '../../lib/crd/index.js';
 import type { ObjectOf } from '../../lib/crd/index.js';
 import type { ObjectEvent } from '../../lib/events/index.js';
@@ -18,8 +17,6 @@ import { silentLogger } from '../../lib/system/logger.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { embeddedTarget } from '../builder/suite/embedded-target.js';
 import type { BuilderTarget } from '../builder/suite/target.js';
-import { rememberingLogger } from '../manager/manager-setup.js';
-import type { LogLine } from '../manager/manager-setup.js';
 import { configMap } from './suite/system.js';
 
 const ShopConfig = defineResource({
@@ -61,10 +58,7 @@ describe('lifecycle in an Operator', () => {
   after(() => target.close());
 
   /** Runs an operator with these options until it has created its ConfigMap. */
-  async function deployed(
-    options: Partial<LifecycleOptions<ShopConfig>>,
-    logger = silentLogger,
-  ): Promise<ShopConfig> {
+  async function deployed(options: Partial<LifecycleOptions<ShopConfig>>): Promise<ShopConfig> {
     const { client } = await target.operator();
     const namespace = await target.namespace();
     const operator = new Operator('shop-operator');
@@ -75,7 +69,7 @@ describe('lifecycle in an Operator', () => {
       .uses(lifecycle<ShopConfig>({ version: '1.0.0', resources, ...options }));
     const stop = new AbortController();
     const running = operator.run({
-      ...{ client, clock: target.clock, logger, rbacPreflight: 'off' },
+      ...{ client, clock: target.clock, logger: silentLogger, rbacPreflight: 'off' },
       ...{ signal: stop.signal, cacheOptions: { namespaces: [namespace] } },
     });
     ending.push(async () => {
@@ -176,35 +170,6 @@ describe('lifecycle in an Operator', () => {
       expect(notes).to.include('resources: object 1 is null');
       return Promise.resolve();
     });
-  });
-
-  it('logs the error of a callback with its class and cause, and names callback and object', async () => {
-    const [lines, cause] = [[] as LogLine[], new Error('it is full')];
-    const failure = new TerminalError('no place', { cause, reason: 'Full' });
-    const dispatcher = new CallbackDispatcher<ShopConfig>();
-    let isBroken = true;
-    dispatcher.addCallback(ConfigMap, ({ state }) => {
-      if (isBroken && state === 'POST_CREATE') throw failure;
-    });
-    const running = deployed({ dispatcher }, rememberingLogger(lines));
-    const named = /^callback POST_CREATE of ConfigMap \S+\/settings: no place$/;
-    const line = await target.eventually(async () => {
-      const found = lines.find(({ message }) => message === 'reconcile failed: terminal');
-      if (found === undefined) throw new Error('nothing is logged yet');
-      return Promise.resolve(found);
-    });
-    isBroken = false;
-    const error = line.fields['error'] as TerminalError;
-    expect(error).to.be.instanceOf(TerminalError).and.to.include({ cause, reason: 'Full' });
-    expect(error.message).to.match(named);
-    expect(error.stack).to.include(error.message);
-    expect(failure.message).to.equal('no place');
-    await target.admin.patch(
-      ShopConfig,
-      { name: 'shop', namespace: / ConfigMap (\S+)\//.exec(error.message)?.[1] ?? '' },
-      { type: 'merge', body: { metadata: { labels: { changed: 'true' } } } },
-    );
-    await running;
   });
 
   it('refuses a kind whose status has no place for its fields, and names them', async () => {

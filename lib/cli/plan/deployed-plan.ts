@@ -72,9 +72,8 @@ function explained(
 ): unknown {
   if (!isApiError(error) || error.body.details?.kind !== 'Plan') return error;
   if (!isUnauthorized(error) || serviceAccount !== undefined) {
-    return new OperatorError('InvalidObject', error.body.message ?? error.message, {
-      cause: error,
-    });
+    const code = isForbidden(error) ? 'MissingPermission' : 'InvalidObject';
+    return new OperatorError(code, error.body.message ?? error.message, { cause: error });
   }
   const message = `plan ${describeObject(object)}: the operator got no token that it accepts`;
   const remedy =

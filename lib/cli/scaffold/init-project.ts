@@ -143,7 +143,8 @@ async function refuseMoreParts(given: readonly string[], project: Project): Prom
   const more = given.filter((part) => !parts.includes(part));
   const files = await partFiles(project, partsOf(more));
   if (!files.some(({ text }) => hasMarker(text))) return;
-  const remedy = 'create a project with it in an empty folder, and copy its files';
+  const remedy =
+    'create a project with it and with the same kinds in an empty folder, and copy its files';
   throw new UsageError(
     `--with ${more.join(',')}: the project has kinds, which its files would lack; ${remedy}`,
   );

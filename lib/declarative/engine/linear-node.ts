@@ -139,7 +139,8 @@ export class FailureLog {
   readonly #fresh = new Set<string>();
 
   add({ stage, path, document, error }: FailedDocument, weight: number): void {
-    const key = `${path.join('\n')}\n${documentKey(document)}`;
+    // One document can fail for several reasons: each of its results may lack a name.
+    const key = `${path.join('\n')}\n${documentKey(document)}\n${error.message}`;
     const known = this.#standing.get(key);
     const sum = (known?.weight ?? 0) + weight;
     if (sum === 0) {

@@ -1,5 +1,6 @@
 import { systemClock, refuseUnknownOptions } from '../../system/index.js';
 import type { Clock } from '../../system/index.js';
+import { ErrorLimit } from '../runtime/reported-errors.js';
 import type { ReportedError } from '../runtime/reported-errors.js';
 
 /** Maximum number of errors that wait for a reader; further ones are dropped and counted. */
@@ -103,25 +104,3 @@ export class ErrorStream implements AsyncIterable<ReportedError> {
 type Reader = (result: IteratorResult<ReportedError, undefined>) => void;
 
 const over: IteratorResult<ReportedError, undefined> = { done: true, value: undefined };
-
-const mostInWindow = 3;
-const windowMs = 2_000;
-
-/** Admits at most three errors in any two seconds. */
-class ErrorLimit {
-  readonly #clock: Clock;
-  /** Times of the last admitted errors, oldest first, by the monotonic clock. */
-  #passedMs: readonly number[] = [];
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  /** Whether a further error is admitted; an admitted one counts. */
-  pass(): boolean {
-    const nowMs = this.#clock.monotonicMs();
-    const recent = this.#passedMs.filter((passedMs) => nowMs - passedMs < windowMs);
-    this.#passedMs = recent.length < mostInWindow ? [...recent, nowMs] : recent;
-    return recent.length < mostInWindow;
-  }
-}

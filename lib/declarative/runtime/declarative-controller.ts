@@ -1,5 +1,5 @@
 import { ChangeNotifier, ReconnectDelay } from '../../cache/index.js';
-import { isStaleWrite } from '../../client/index.js';
+import { failureKindOf } from '../../controller/index.js';
 import type { Added } from '../../manager/index.js';
 import { deepEqual, keyString } from '../../object/index.js';
 import {
@@ -322,7 +322,7 @@ export class DeclarativeController {
     this.#changed();
   }
 
-  /** Reports an error and logs it, unless the last one of the object at the stage is the same. */
+  /** Reports an error and logs it, if not too many errors came before it. */
   #report(level: 'warn' | 'error', ...error: Parameters<ReportedErrors['report']>): void {
     const message = this.#errors.report(...error);
     if (message !== undefined) this.#options.logger[level](`controller ${message}`);
@@ -350,9 +350,10 @@ export class DeclarativeController {
       unserved: () => void this.#lookAgain(),
       changed: () => this.#changed(),
       writeFailed: (error, subject) => {
-        // The queue logs all other failures.
-        if (isStaleWrite(error)) this.#report('warn', { stage: 'target', subject }, error);
-        else this.#errors.report({ stage: 'target', subject }, error);
+        // The queue logs these failures, but not those that only have to wait.
+        const isLogged = ['error', 'terminal'].includes(failureKindOf(error));
+        if (isLogged) this.#errors.report({ stage: 'target', subject }, error);
+        else this.#report('warn', { stage: 'target', subject }, error);
       },
       slowed: (slowed, type) => void this.#slowed(slowed, type),
     };

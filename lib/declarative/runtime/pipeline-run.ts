@@ -322,7 +322,9 @@ export class PipelineRun implements StartedSource {
     for (const [text, { key }] of before?.desired ?? []) {
       if (!next.desired.has(text)) this.#parts.enqueue(key, fullReconcileCause);
     }
-    this.#report(next, new Set([...(before?.failures() ?? [])].map(textOf)));
+    const known = new Set([...(before?.failures() ?? [])].map(textOf));
+    for (const failure of before?.takeNewFailures() ?? []) known.delete(textOf(failure));
+    this.#report(next, known);
     this.#changes.notify();
   }
 

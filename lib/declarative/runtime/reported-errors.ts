@@ -44,9 +44,11 @@ interface ReportedErrorsOptions {
 export class ReportedErrors {
   readonly #options: ReportedErrorsOptions;
   readonly #errors: ReportedError[] = [];
+  readonly #limit: ErrorLimit;
 
   constructor(options: ReportedErrorsOptions) {
     this.#options = options;
+    this.#limit = new ErrorLimit(options.clock);
   }
 
   /** Returns the kept errors. */
@@ -56,7 +58,7 @@ export class ReportedErrors {
 
   /**
    * Records an error and reports it.
-   * @returns its message; undefined if the last error of the object at the stage has the same one
+   * @returns its message; undefined if the log has had too many errors in the last seconds
    */
   report(place: ErrorPlace, thrown: Error): string | undefined {
     const { operator, controller, clock, onError, redaction } = this.#options;
@@ -68,11 +70,33 @@ export class ReportedErrors {
     const reported = { operator, controller, stage, subject, message, atMs: clock.now(), error };
     // A retried write must not displace all other errors.
     const known = this.#errors.findIndex((one) => isRepeated(one, reported));
-    const [former] = known < 0 ? [] : this.#errors.splice(known, 1);
+    if (known >= 0) this.#errors.splice(known, 1);
     this.#errors.push(reported);
     if (this.#errors.length > kept) this.#errors.shift();
     onError(reported);
-    return former?.message === message ? undefined : message;
+    return this.#limit.pass() ? message : undefined;
+  }
+}
+
+const mostInWindow = 3;
+const windowMs = 2_000;
+
+/** Admits at most three errors in any two seconds. */
+export class ErrorLimit {
+  readonly #clock: Clock;
+  /** Times of the last admitted errors, oldest first, by the monotonic clock. */
+  #passedMs: readonly number[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Whether a further error is admitted; an admitted one counts. */
+  pass(): boolean {
+    const nowMs = this.#clock.monotonicMs();
+    const recent = this.#passedMs.filter((passedMs) => nowMs - passedMs < windowMs);
+    this.#passedMs = recent.length < mostInWindow ? [...recent, nowMs] : recent;
+    return recent.length < mostInWindow;
   }
 }
 
@@ -229,7 +253,7 @@ export interface DeclarativeControllerStatus {
   readonly problems: readonly SpecProblem[];
   /**
    * `Ready`: True (`Ready`), False (`NotReady`: `problems`) or Unknown (`ReconciliationFailed`: the last
-   * writes or documents failed; cleared by success). `Throttled`, once it was throttled: True (`Feedback`:
+   * writes or documents failed; cleared by success; `Starting` or `Waiting`: nothing has failed yet). `Throttled`, once it was throttled: True (`Feedback`:
    * its own writes cause further writes) or False.
    */
   readonly conditions: readonly Condition[];

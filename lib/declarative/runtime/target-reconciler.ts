@@ -15,6 +15,7 @@ import type {
   ResourceType,
 } from '../../object/index.js';
 import {
+  controllerOf,
   isApiError,
   isNamespaceTerminating,
   isNotFound,
@@ -96,9 +97,10 @@ const quietConflicts = 10;
 const driftWindowMs = 60_000;
 /**
  * Interval in milliseconds at which a write is retried that waits for the end of a deletion, of the object or of its
- * namespace. The watch of the target usually notices the end of the former at once.
+ * namespace, or for another controller to release the object. The watch of the target usually notices a change of the
+ * object at once.
  */
-const deletionLookMs = 60_000;
+const lookMs = 60_000;
 
 /**
  * Brings the objects of a target to the state that a pipeline desires. It reads the desired state when it
@@ -113,6 +115,8 @@ export class TargetReconciler {
   readonly #parts: TargetReconcilerParts;
   /** The last error of each object whose write failed. */
   readonly #failing = new Map<string, string>();
+  /** The objects of other controllers that the target must not take over. */
+  readonly #refused = new Set<string>();
   /** Why the write of an object waits for the deletion of an earlier one. */
   readonly #waiting = new Map<string, string>();
   /** The cause of each pending reconcile. */
@@ -190,6 +194,8 @@ export class TargetReconciler {
     const { desired, controller, writes, isOwner } = this.#parts;
     const text = keyString(key);
     if (!this.#hasPassed || desired()?.has(text) !== true) return;
+    const isControlled = event.type !== 'deleted' && controllerOf(event.object) !== undefined;
+    if (isControlled && this.#refused.has(text)) return;
     const { resourceVersion } = event.object.metadata;
     const object = this.#textOf(key);
     // Only the owner of an object reacts, except for a Patcher: it owns its fields, whichever Updater owns the object.
@@ -234,12 +240,16 @@ export class TargetReconciler {
       if (context.signal.aborted) throw thrown;
       if (isOperatorError(thrown, 'TargetDeleting')) {
         this.#waits(text, thrown, context);
-        return requeueAfter(deletionLookMs);
+        return requeueAfter(lookMs);
+      }
+      if (isOperatorError(thrown, 'AlreadyOwned')) {
+        this.#refuse(text, thrown, context);
+        return requeueAfter(lookMs);
       }
       if (!this.#isGone(key, thrown))
         throw this.#failed(isPass ? undefined : text, thrown, context);
       this.#succeeded(text);
-      return requeueAfter(deletionLookMs);
+      return requeueAfter(lookMs);
     }
     this.#succeeded(text);
     return done();
@@ -387,6 +397,7 @@ export class TargetReconciler {
     this.#untried?.delete(text);
     const wasFailing = this.#failing.delete(text);
     const wasWaiting = this.#waiting.delete(text);
+    this.#refused.delete(text);
     const isNews = wasAwaited || wasFailing || wasWaiting;
     if (isNews || text === fullReconcileKey.name) this.#parts.changed();
   }
@@ -400,6 +411,20 @@ export class TargetReconciler {
     if (isNew) logger.info(`waits: ${message}`);
     else logger.debug(`still waits: ${message}`);
     this.#parts.changed();
+  }
+
+  /** Notes that the object of `text` belongs to another controller. Reports and logs each problem once. */
+  #refuse(text: string, error: OperatorError, { logger }: ReconcileContext): void {
+    const { failed, changed } = this.#parts;
+    const said = `target of ${text}: ${error.message}`;
+    this.#refused.add(text);
+    this.#waiting.delete(text);
+    this.#untried?.delete(text);
+    if (this.#failing.get(text) === said) return;
+    this.#failing.set(text, said);
+    logger.error(error.message);
+    failed(error, text);
+    changed();
   }
 
   /** Reports a failed write, except a conflict that is retried at once. @returns the error to throw */

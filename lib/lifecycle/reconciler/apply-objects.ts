@@ -4,7 +4,6 @@ import { getIfExists } from '../../client/index.js';
 import {
   deepEqual,
   describeObject,
-  findCondition,
   isAlreadyExists,
   isJsonObject,
   keyOf,
@@ -79,21 +78,6 @@ export async function keepPerishables(pass: Pass): Promise<void> {
   await callUserCode(pass, { what: 'perishablesSynchronizer' }, (signal) =>
     perishablesSynchronizer?.(pass.cr, pass.hooks(signal)),
   );
-}
-
-/** The reasons of Degraded for failures that end as soon as a reconcile has no failure. */
-const passing: readonly string[] = ['ReconcileFailed', 'ConfigError', 'OrphansExist'];
-
-/**
- * Ends an earlier failure in the conditions, in a reconcile that has no failure and applies nothing. Degraded then
- * shows only workloads that have not rolled out. Its other reasons stay: the operator's own code may have set them.
- */
-export function endFailure(pass: Pass, surveyed: readonly SurveyedObject[]): void {
-  const shown = findCondition(pass.status.conditions ?? [], 'Degraded');
-  if (shown?.status !== 'True' || !passing.includes(shown.reason ?? '')) return;
-  const objects = surveyed.flatMap(({ current }) => current ?? []);
-  for (const each of rollouts(objects)) pass.waitFor(each);
-  pass.explain(troubleOf(pass, whyDegraded(objects)));
 }
 
 /** Until a deployment or an upgrade is complete, waiting for its workloads is not a problem. */

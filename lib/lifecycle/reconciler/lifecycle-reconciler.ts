@@ -7,7 +7,7 @@ import { Event } from '../../object/index.js';
 import { OperatorError } from '../../system/index.js';
 import type { CrManager, LifecycleObject } from '../lifecycle-status.js';
 import { OwnedKinds } from '../owned-kinds.js';
-import { carryOut, endFailure, keepPerishables } from './apply-objects.js';
+import { carryOut, keepPerishables } from './apply-objects.js';
 import { deleteSystem } from './deletion.js';
 import { joined, partsOf, reportFailure, Pass } from './pass.js';
 import { isPaused, isUnstorable, takeFinalizers, writeStatus } from './configuration.js';
@@ -153,7 +153,6 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
     const sane = answer ?? undefined;
     if (sane !== undefined) {
       pass.arePerishablesKept = true;
-      endFailure(pass, surveyed.objects);
       return sane.requeueAfterMs;
     }
     beginUpgrade(pass);

@@ -156,7 +156,6 @@ export class Pass {
   /** Remembers which callback or hook threw `error`, because the error itself is rethrown unchanged. */
   nameSource(error: unknown, source: ErrorSource): void {
     this.#sources.set(error, source);
-    if (error instanceof Error) namedTexts.set(error, this.textOf(error));
   }
 
   /** Returns the source and the cause of a failure. Redacts the data of `object` if it is a Secret. */
@@ -266,34 +265,6 @@ function decoded(value: string): string {
 
 function encoded(value: string): string {
   return Buffer.from(value, 'utf8').toString('base64');
-}
-
-/** The messages of errors of callbacks and hooks, with the name of the code that threw them. */
-const namedTexts = new WeakMap<Error, string>();
-
-/**
- * Returns an error for the log: a copy of the error of a callback or hook, with the same class and fields, whose message
- * names the code that threw it. Other errors are returned unchanged.
- */
-export function namedError(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
-  const text = namedTexts.get(error);
-  if (text !== undefined) return withMessage(error, text);
-  const parts = partsOf(error);
-  return parts.length > 1 ? joined(parts.map(namedError)) : error;
-}
-
-/** Returns a copy with another message; `error` itself if it cannot be copied, such as a DOMException. */
-function withMessage(error: Error, message: string): Error {
-  if (readableError(error) !== error) return error;
-  const { stack = '' } = error;
-  const text = stack.replace(error.message, () => message);
-  const copy = Object.create(Object.getPrototypeOf(error) as object, {
-    ...Object.getOwnPropertyDescriptors(error),
-    message: { value: message, writable: true, configurable: true },
-    stack: { value: text, writable: true, configurable: true },
-  }) as Error;
-  return readableError(copy) === copy ? copy : error;
 }
 
 /** Joins several errors into one that names all causes. A single error is returned unchanged. */

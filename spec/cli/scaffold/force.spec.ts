@@ -177,7 +177,7 @@ describe('The option --force of operator-builder init', () => {
     expect(await init(folder, '--with', 'olm')).to.deep.include({
       code: 1,
       stderr:
-        'error: --with olm: the project has kinds, which its files would lack; create a project with it in an empty folder, and copy its files\n',
+        'error: --with olm: the project has kinds, which its files would lack; create a project with it and with the same kinds in an empty folder, and copy its files\n',
     });
     expect(await textsIn(folder)).to.deep.equal(made);
   });

@@ -138,6 +138,19 @@ describe('OutputCollector', () => {
       expect([...pipeline.failures()]).to.deep.equal([]);
     });
   }
+
+  it('does not get several results of one document, for each of which there is a failure', () => {
+    const stages = [{ '@unwind': '$.list' }, { '@project': '$.list' }];
+    const pipeline = new Pipeline(withNamedResults(planOf(stages), ['controllers', 0]));
+    const list = [{ metadata: {} }, { metadata: { name: '..' } }, one];
+    const source = object('ns/source', { list });
+    const results = pipeline.push('Pod', added(source));
+    expect(results.map(({ document }) => document)).to.deep.equal([one]);
+    const failures = pipeline.takeNewFailures();
+    expect(failures.map(({ subject }) => subject)).to.deep.equal(['ns/source', 'ns/source']);
+    pipeline.push('Pod', removed(source));
+    expect([...pipeline.failures()]).to.deep.equal([]);
+  });
 });
 
 describe('a pipeline and its target', () => {

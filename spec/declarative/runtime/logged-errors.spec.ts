@@ -29,13 +29,13 @@ describe('the log of a declarative controller', () => {
     await controller.stop();
   });
 
-  it('names a source object whose result has no name, once until it changes', async () => {
+  it('names each source object whose result has no name, once until it changes', async () => {
     scene = await ControllerScene.start();
     const periodic = {
       ...{ apiGroup: 'source.dcontroller.io', kind: 'Periodic' },
       parameters: { period: '30s' },
     };
-    const names = Array.from({ length: 12 }, (_, n) => `a-${n}`);
+    const names = ['a-0', 'a-1'];
     for (const name of ['a', ...names]) await scene.put(view('Wanted', name, { n: 1 }));
     // Results that may vary are evaluated again in each period.
     const stamped = { '@project': { metadata: { name: '$.called' }, at: '@now' } };
@@ -52,6 +52,25 @@ describe('the log of a declarative controller', () => {
     const after = lines('default/a').slice(1 + names.length);
     expect(after).to.have.length(1);
     expect(after[0]).to.contain('of default/a: ').and.contain('want a path segment');
+  });
+
+  it('names an error that occurs again after it has ended', async () => {
+    scene = await ControllerScene.start();
+    await scene.run(copies);
+    for (const called of [1, 'b', 1]) {
+      await scene.put(view('Wanted', 'a', { called }));
+      await scene.settled();
+      await scene.base.clock.advance(10_000);
+    }
+    expect(lines('default/a')).to.have.length(2);
+  });
+
+  it('has at most three errors in two seconds', async () => {
+    scene = await ControllerScene.start();
+    for (let n = 0; n < 12; n++) await scene.put(view('Wanted', `a-${n}`, { n }));
+    await scene.run(copies);
+    expect(scene.errors).to.have.length(12);
+    expect(lines('default/a')).to.have.length(3);
   });
 
   it('names a namespace of a source that the manager does not watch', async () => {
@@ -76,9 +95,43 @@ describe('the log of a declarative controller', () => {
     });
     await scene.put(view('Wanted', 'a', { called: 'b' }));
     await scene.base.clock.advance(600_000);
-    const [line, ...more] = lines('a webhook says no');
-    expect(line).to.contain('warn controller op/copies: target of default/b: ');
-    expect(more).to.deep.equal([]);
+    const found = lines('a webhook says no');
+    expect(found[0]).to.contain('warn controller op/copies: target of default/b: ');
+    expect(found).to.have.length(scene.errors.length);
+  });
+
+  it('names an object of another controller once, however often that controller writes it', async () => {
+    scene = await ControllerScene.start();
+    const target = { apiGroup: '', version: 'v1', kind: 'ConfigMap' };
+    await scene.put(configMap('theirs'));
+    const type = { apiVersion: 'v1', kind: 'ConfigMap' };
+    const { uid = '' } = (await scene.client.get(type, { namespace: 'default', name: 'theirs' }))
+      .metadata;
+    const owner = { ...type, name: 'theirs', uid, controller: true };
+    const { metadata, ...foreign } = configMap('b');
+    await scene.put({ ...foreign, metadata: { ...metadata, ownerReferences: [owner] } });
+    await scene.run({ ...copies, target });
+    await scene.put(view('Wanted', 'a', { called: 'b' }));
+    await scene.eventually(() => expect(scene.errors).to.have.length(1));
+    const { requests } = scene.base.cluster;
+    const reads = (): number =>
+      requests.count(
+        ({ verb, resource, name }) => verb === 'get' && resource === 'configmaps' && name === 'b',
+      );
+    const before = reads();
+    for (let n = 0; n < 20; n++) {
+      await scene.base.cluster
+        .client()
+        .patch(
+          type,
+          { namespace: 'default', name: 'b' },
+          { type: 'merge', body: { data: { n: String(n) } } },
+        );
+      await scene.settled();
+    }
+    expect(lines('its controller is ConfigMap theirs')).to.have.length(1);
+    expect(scene.errors).to.have.length(1);
+    expect(reads()).to.equal(before);
   });
 
   it('has one line for each attempt of a failed write', async () => {

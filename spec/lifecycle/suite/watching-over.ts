@@ -130,41 +130,6 @@ export function watchingOverSuite(open: OpenStage): void {
     expect(await stage.pass('1.0.0')).to.include({ phase: 'Deploying' });
   });
 
-  for (const [state, pod, conditions] of [
-    ['healthy', {}, 'T/F/F DeployCompleted'],
-    ['not rolled out', broken, 'T/F/T DeployCompleted DeploymentNotReady'],
-  ] as const) {
-    it(`no longer shows a failure once the sanity check ends a reconcile of a system that is ${state}`, async () => {
-      let answer: (() => undefined | { readonly requeueAfterMs: number }) | undefined;
-      const stage = await open({ sanityChecker: () => Promise.resolve().then(() => answer?.()) });
-      await stage.deploy('1.0.0');
-      stage.resources = () => system(stage.namespace, pod);
-      await stage.pass('1.0.0');
-      answer = () => {
-        throw new Error('vault is sealed');
-      };
-      const failed = 'T/F/T DeployCompleted ReconcileFailed';
-      expect(await stage.pass('1.0.0')).to.include({ conditions: failed });
-      answer = () => ({ requeueAfterMs: 77 });
-      expect(await stage.pass('1.0.0')).to.include({ phase: 'Deployed', conditions });
-    });
-  }
-
-  it('keeps a reason of Degraded that the sanity check has written itself', async () => {
-    let isSick = false;
-    const stage = await open({
-      sanityChecker: () => Promise.resolve(isSick ? { requeueAfterMs: 77 } : undefined),
-    });
-    await stage.deploy('1.0.0');
-    isSick = true;
-    const { conditions = [], ...status } = await stage.status();
-    const own = { status: 'True', reason: 'VaultSealed', message: 'unseal it' } as const;
-    const written = conditions.map((one) => (one.type === 'Degraded' ? { ...one, ...own } : one));
-    await stage.setStatus({ ...status, conditions: written });
-    const shown = 'T/F/T DeployCompleted VaultSealed';
-    expect(await stage.pass('1.0.0')).to.include({ conditions: shown });
-  });
-
   it('continues after a sanity check that returns null, as plain JavaScript may', async () => {
     const stage = await open({ sanityChecker: () => Promise.resolve(null as never) });
     await stage.deploy('1.0.0');
