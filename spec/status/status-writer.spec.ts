@@ -159,7 +159,7 @@ describe('StatusWriter', () => {
       expect(await reasonIn(object)).to.deep.equal(['Theirs']);
       expect(ours.warnings).to.have.length(1);
       expect(ours.warnings[0]).to.match(
-        /^condition Ready of Shop .*: another writer sets it, so it is left/,
+        /^condition Ready of Shop .*: another writer sets it, so it is not written/,
       );
       await theirs.write(object, 'Later');
       await ours.write(object, 'Ours');
