@@ -492,7 +492,8 @@ describe('operator-builder create api', () => {
         await writeFile(file(`broken-${name}`, 'PROJECT'), text);
         const { code, stderr } = await createApi(file(`broken-${name}`));
         expect(code).to.equal(1);
-        const remedy = what === 'is of another tool' ? 'move the file away' : 'from version control';
+        const remedy =
+          what === 'is of another tool' ? 'move the file away' : 'from version control';
         expect(stderr).to.include(says).and.include(remedy);
       });
     }
