@@ -73,6 +73,26 @@ describe('defineResource', () => {
     });
   });
 
+  it('marks a deprecated version, and warns of it with the given text', () => {
+    const schema = s.object({});
+    const { crd } = defineResource({
+      ...{ group: 'example.com', kind: 'Old', conversion: 'prune' },
+      versions: [
+        { name: 'v1', schema, storage: true },
+        { name: 'v1beta1', schema, deprecated: 'use v1' },
+        { name: 'v1alpha1', schema, deprecated: true },
+      ],
+    });
+    const marks = crd.spec.versions.map(({ deprecated, deprecationWarning }) => ({
+      ...{ deprecated, deprecationWarning },
+    }));
+    expect(marks).to.deep.equal([
+      { deprecated: undefined, deprecationWarning: undefined },
+      { deprecated: true, deprecationWarning: 'use v1' },
+      { deprecated: true, deprecationWarning: undefined },
+    ]);
+  });
+
   it('builds objects with defaults without changing the input', () => {
     const input = { metadata, spec: { schedule: '* * * * *' } };
     expect(CronTab.object(input).spec).to.deep.equal({ schedule: '* * * * *', replicas: 1 });

@@ -219,6 +219,7 @@ describe('WebhookServer', () => {
     for (const line of ['"200"} 1', '"500"} 2', '"400"} 1']) {
       expect(text).to.include(`${requests}${line}`);
     }
+    expect(text).to.include(`controller_runtime_webhook_requests_in_flight{webhook="${path}"} 0`);
     await counted.stop();
   });
 
