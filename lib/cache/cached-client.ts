@@ -1,4 +1,4 @@
-import { forwarding, subresourceParent } from '../client/index.js';
+import { forwarding, isStaleWrite, subresourceParent } from '../client/index.js';
 import type {
   CacheLooks,
   Client,
@@ -263,7 +263,7 @@ class WriteNotes {
       const seen = overlay.look(key);
       const isStale =
         seen.type === 'object'
-          ? isNotFound(error) || (isConflict(error) && isAsSent(seen.object, sent))
+          ? isNotFound(error) || (isStaleWrite(error) && isAsSent(seen.object, sent))
           : seen.type === 'absent' && mayShow(informer, key) && showsThatItExists(error, sent);
       if (isStale) overlay.conflicted(key);
     }

@@ -3,6 +3,7 @@ import { Cache } from '../../lib/cache/cache.js';
 import { cachedType } from '../../lib/cache/cache-options.js';
 import { cachedClient } from '../../lib/cache/cached-client.js';
 import type { Client } from '../../lib/client/client.js';
+import { isStaleWrite } from '../../lib/client/index.js';
 import { isConflict, isNotFound } from '../../lib/object/api-error.js';
 import { Pod } from '../../lib/object/kinds.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
@@ -200,6 +201,24 @@ describe('cachedClient', () => {
       expect(await setup.settle(read)).to.have.nested.property('spec.size', 2);
       expect(setup.verbs()).to.deep.equal([]);
       expect(setup.clock.pendingTimers).to.equal(1);
+      await setup.cache.stop();
+    });
+
+    it('waits for the watch if the conflict is a failed test of a JSON patch', async () => {
+      const setup = new Setup();
+      setup.server.put('a', { spec: { size: 1 } });
+      await setup.sync();
+      setup.server.paused = true;
+      const { metadata } = await setup.client.get(Thing, a);
+      setup.server.put('a', { spec: { size: 2 } });
+      const value = metadata.resourceVersion;
+      const test = { op: 'test', path: '/metadata/resourceVersion', value } as const;
+      const patch = { type: 'json', operations: [test] } as const;
+      expect(isStaleWrite(await failure(setup.client.patch(Thing, a, patch)))).to.equal(true);
+      const read = setup.client.get(Thing, a);
+      expect(await setup.settle(read, 500)).to.equal('pending');
+      setup.server.resume();
+      expect(await setup.settle(read)).to.have.nested.property('spec.size', 2);
       await setup.cache.stop();
     });
 

@@ -186,6 +186,18 @@ export class FakeServer {
         if (sent !== live.metadata.resourceVersion) throw apiError(409, 'Conflict', 'update');
         return this.put(name, object, namespace) as never;
       },
+      patch: async (_, { name, namespace }, patch) => {
+        const live = this.#found({ name, namespace });
+        const operations = patch.type === 'json' ? patch.operations : [];
+        const isRefused = operations.some(
+          (each) =>
+            each.op === 'test' &&
+            each.path === '/metadata/resourceVersion' &&
+            each.value !== live.metadata.resourceVersion,
+        );
+        if (isRefused) throw apiError(422, 'Invalid', 'patch');
+        return this.put(name, live, namespace) as never;
+      },
       delete: async (_, { name, namespace }, { preconditions = {}, dryRun = false } = {}) => {
         if (dryRun) return undefined;
         const uid = this.#objects.get(keyString({ name, namespace }))?.metadata.uid;
