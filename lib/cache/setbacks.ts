@@ -61,8 +61,8 @@ export class Setbacks {
   }
 
   /**
-   * Whether a watch whose version expired is followed by a list without delay. An expired version is routine, unless
-   * that of a watch right after a list expired at once, or versions keep expiring.
+   * Returns true if the list after an expired version needs no delay: it is the first such list in 30 seconds, and the
+   * watch did not end at once after a list.
    */
   #mayRelist(from: WorkState, lastedMs: number): boolean {
     const isResumed = from.phase === 'watch' && (from.failures > 0 || from.isResumed === true);

@@ -4,5 +4,5 @@
 import { exitCodes } from './command-context.js';
 import { runProcess } from './run-process.js';
 
-const load = async () => (await import('./commands/creator.js')).runCreator;
+const load = async () => (await import('./program.js')).runCreator;
 runProcess({ load, failure: exitCodes.failure });

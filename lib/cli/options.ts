@@ -2,9 +2,10 @@ import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import type { ClientSettings, ConnectedClient } from '../client/index.js';
 import { parseDuration } from '../crd/internal.js';
-import { clusterText, usesColors } from '../feed/index.js';
+import { clusterText, readableMessage, usesColors } from '../feed/index.js';
 import type { ManagerOptions } from '../manager/index.js';
-import { dns1123LabelProblem, dns1123SubdomainProblem } from '../object/index.js';
+import { dns1123LabelProblem, dns1123SubdomainProblem, forbiddenRemedy } from '../object/index.js';
+import { OperatorError, asError } from '../system/index.js';
 import type { Logger } from '../system/index.js';
 import { UsageError } from './command-context.js';
 import type { CommandContext } from './command-context.js';
@@ -225,4 +226,24 @@ export function watchedNamespacesOf(text: string, before?: readonly string[]): r
 export function helpExamples(examples: Readonly<Record<string, string>>): string {
   const lines = Object.entries(examples).map(([line, what]) => `  $ ${line}\n      ${what}`);
   return `\nExamples:\n${lines.join('\n')}`;
+}
+
+/** The remedy of a plan that the API server refuses. */
+export const planRemedy =
+  'the plan has the rights of your kubeconfig or of --as, and needs those of the operator: choose an account that has them, with --context or --as';
+
+/** The remedy of a run on a cluster whose API server refuses it. */
+export const runRemedy =
+  'the operator runs with the rights of your kubeconfig or of --as: choose an account that has the rights it needs, with --context or --as';
+
+/**
+ * Returns the error of a command that has the rights of the user's account. If the API server refused a request,
+ * the message ends with the remedy, and not with that of a deployed operator.
+ */
+export function accountError(thrown: unknown, remedy: string): Error {
+  const error = asError(thrown);
+  const message = readableMessage(error);
+  if (!message.includes(forbiddenRemedy)) return error;
+  const said = message.replaceAll(forbiddenRemedy, remedy);
+  return new OperatorError('MissingPermission', said, { cause: error });
 }

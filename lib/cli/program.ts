@@ -11,6 +11,7 @@ import { buildInstallerCommand, helmCommand, manifestsCommand } from './commands
 import { planCommand, upgradeCheckCommand } from './commands/plan.js';
 import {
   createCommand,
+  creatorCommand,
   deleteCommand,
   initCommand,
   upgradeProjectCommand,
@@ -100,6 +101,16 @@ export type Surroundings = Omit<CommandContext, 'setExitCode'>;
 /** Runs a command line of `operator-builder`, as {@link runProgram} does. */
 export function runCli(args: readonly string[], surroundings: Surroundings): Promise<number> {
   return runProgram(createProgram, args, surroundings);
+}
+
+/** Runs a command line of `create-operator-builder`, as {@link runProgram} does. */
+export function runCreator(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const creatorProgram = (context: CommandContext): Command => {
+    const command = creatorCommand(context);
+    settle(command, context);
+    return command;
+  };
+  return runProgram(creatorProgram, args, surroundings);
 }
 
 /**

@@ -172,7 +172,7 @@ interface Stall {
  * Detects stalls of the event loop, caused by a long computation or a stopped process. During a stall no probe is
  * answered, and the kubelet counts that as a failure. This check also fails probes between stalls that soon follow each
  * other. It does not fail after a single stall: the kubelet would count a second failure, and could restart a process
- * that has recovered.
+ * although its stall is over.
  */
 export class EventLoopMonitor {
   readonly #options: EventLoopMonitorOptions;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
-import { runCreator } from '../../lib/cli/commands/creator.js';
+import { runCreator } from '../../lib/cli/program.js';
 import { cli, scratchDirectory } from './cli.js';
 import type { CliResult } from './cli.js';
 

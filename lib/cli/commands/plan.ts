@@ -4,6 +4,7 @@ import { usesColors } from '../../feed/index.js';
 import { UsageError, exitCodes, whileReporting } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import {
+  accountError,
   addClusterOptions,
   clusterClient,
   commandLogger,
@@ -11,6 +12,7 @@ import {
   logFormatOption,
   logLevelOption,
   outputOption,
+  planRemedy,
 } from '../options.js';
 import type { ClusterOptions, LogOptions, Output } from '../options.js';
 import { planOutputs } from '../plan/print-plans.js';
@@ -83,7 +85,6 @@ async function plan(options: PlanOptions, context: CommandContext): Promise<void
   const { resourcesAt } = await import('../object-files.js');
   const { planResource } = await import('../../plan/index.js');
   const { printPlans } = await import('../plan/print-plans.js');
-  const { accountError, planRemedy } = await import('../account-rights.js');
   const { unconverted, unconvertedCrds } = await import('../../operator/index.js');
   const signal = context.stopSignal();
   const resources = await resourcesAt(options.filename, context);

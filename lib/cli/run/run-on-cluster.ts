@@ -13,8 +13,7 @@ import {
 } from '../../object/index.js';
 import { unconverted, unconvertedCrds } from '../../operator/index.js';
 import { OperatorError, isOperatorError } from '../../system/index.js';
-import { accountError, runRemedy } from '../account-rights.js';
-import { clusterClient, clusterName } from '../options.js';
+import { accountError, clusterClient, clusterName, runRemedy } from '../options.js';
 import type { LoadedProject } from '../load-operator.js';
 import { keepRunning } from './keep-running.js';
 import { keptRunning, managerOptions } from './run-operator.js';

@@ -296,25 +296,25 @@ describe('operator-builder plan', () => {
 
   it('names the account whose rights a plan lacks, with the remedy', async () => {
     const options = { crds: [Shop], rbac: true, tls: false, port: 0 };
-    const guarded = await EmbeddedCluster.start({ ...options, users: { n: 'nobody' } });
+    const guarded = await EmbeddedCluster.start({ ...options, users: { n: 'guest' } });
     try {
-      await guarded.writeKubeConfig(file('nobody'), 'nobody');
+      await guarded.writeKubeConfig(file('guest'), 'guest');
       await writeFile(file('shop.yaml'), JSON.stringify(shop({ greeting: 'hello' })));
       const remedy =
         '(the plan has the rights of your kubeconfig or of --as, and needs those of the operator: choose an account that has them, with --context or --as)';
       const args = ['plan', '-f', file('shop.yaml'), '--project', shopProject];
-      const refused = await cli([...args, '--kubeconfig', file('nobody')]);
+      const refused = await cli([...args, '--kubeconfig', file('guest')]);
       expect(refused).to.deep.equal({
         code: 1,
         stdout: '',
-        stderr: `error: get Shop default/a: 403 Forbidden: shops.shops.example "a" is forbidden: User "nobody" cannot get resource "shops" in API group "shops.example" in the namespace "default" ${remedy}\n`,
+        stderr: `error: get Shop default/a: 403 Forbidden: shops.shops.example "a" is forbidden: User "guest" cannot get resource "shops" in API group "shops.example" in the namespace "default" ${remedy}\n`,
       });
       const admin = guarded.client({ user: 'system:admin' });
       const rule = { apiGroups: ['shops.example'], resources: ['*'], verbs: ['*'] };
-      await grant(admin, [rule], 'nobody');
-      const json = ['--kubeconfig', file('nobody'), '--output', 'json'];
+      await grant(admin, [rule], 'guest');
+      const json = ['--kubeconfig', file('guest'), '--output', 'json'];
       const { code, stdout, stderr } = await cli([...args, ...json]);
-      const message = `get ConfigMap default/texts: 403 Forbidden: configmaps "texts" is forbidden: User "nobody" cannot get resource "configmaps" in API group "" in the namespace "default" ${remedy}`;
+      const message = `get ConfigMap default/texts: 403 Forbidden: configmaps "texts" is forbidden: User "guest" cannot get resource "configmaps" in API group "" in the namespace "default" ${remedy}`;
       expect({ code, stderr }).to.deep.equal({
         code: 1,
         stderr: `error: Shop default/a: ${message}\n`,

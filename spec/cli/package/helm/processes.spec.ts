@@ -130,22 +130,6 @@ describe('operator-builder helm', () => {
     expect(await read('templates/extra.yaml')).to.equal('mine\n');
   });
 
-  for (const [what, text, says] of [
-    ['invalid YAML', 'a: [', 'correct it, or pass --force'],
-    ['another value', '- a', 'want a map; correct it, or pass --force'],
-  ] as const) {
-    it(`names a Chart.yaml with ${what}`, async () => {
-      await helm();
-      await writeFile(at('Chart.yaml'), text);
-      const { code, stderr } = await helm();
-      expect(code).to.equal(1);
-      expect(stderr)
-        .to.include(`error: ${at('Chart.yaml')}: `)
-        .and.include(says);
-      expect(await helm('--force')).to.include({ code: 0 });
-    });
-  }
-
   it('reports paths in the folder of the project', async () => {
     const { code, stdout } = await helm('--out', '.');
     expect(code).to.equal(0);
