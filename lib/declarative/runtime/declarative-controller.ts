@@ -355,6 +355,7 @@ export class DeclarativeController {
         if (isLogged) this.#errors.report({ stage: 'target', subject }, error);
         else this.#report('warn', { stage: 'target', subject }, error);
       },
+      writeRefused: (error, subject) => this.#report('error', { stage: 'target', subject }, error),
       slowed: (slowed, type) => void this.#slowed(slowed, type),
     };
   }

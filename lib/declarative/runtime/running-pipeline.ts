@@ -63,9 +63,12 @@ export interface RunningPipelineParts {
 /** Callbacks of a {@link RunningPipeline}. */
 export interface RunningPipelineListener extends PipelineRunListener {
   /**
-   * Called when a write failed. `subject` is the object; absent if the search for written objects failed.
+   * Called when a write failed that is retried. `subject` is the object; absent if the search for written objects
+   * failed.
    */
   readonly writeFailed: (error: Error, subject: string | undefined) => void;
+  /** Called once for each problem of a write of `subject` that lasts until a user changes an object. */
+  readonly writeRefused: (error: Error, subject: string) => void;
   /** Called when the controller is throttled because its own writes trigger it. */
   readonly slowed: (slowed: SlowedWrite, type: ResourceType) => void;
 }
@@ -222,6 +225,7 @@ export class RunningPipeline {
       ...{ namespaces, growth, redaction, ...started },
       isOwner: spec.target.type === 'Updater',
       failed: listener.writeFailed,
+      refused: listener.writeRefused,
       slowed: (slowed) => listener.slowed(slowed, kinds.target),
       changed: listener.changed,
     });

@@ -1,6 +1,6 @@
 import type { CacheEvent } from '../../cache/index.js';
 import { isStaleWrite } from '../../client/index.js';
-import { initialListPriority, done, requeueAfter } from '../../controller/index.js';
+import { Backoff, initialListPriority, done, requeueAfter } from '../../controller/index.js';
 import type {
   ReconcileContext,
   Reconciler,
@@ -59,9 +59,12 @@ export interface TargetReconcilerParts {
   readonly enqueue: SourceContext['enqueue'];
   readonly redaction: Redaction;
   /**
-   * Called on each failed write. `subject` is the object; absent if the search for written objects failed.
+   * Called on each failed write that the queue retries and logs. `subject` is the object; absent if the search for
+   * written objects failed.
    */
   readonly failed: (error: Error, subject: string | undefined) => void;
+  /** Called once for each problem of `subject` that lasts until a user changes an object; the queue does not log it. */
+  readonly refused: (error: Error, subject: string) => void;
   /** Called when the controller is throttled because its own writes trigger it. */
   readonly slowed: (slowed: SlowedWrite) => void;
   /** Called when the reconciler's properties may have changed. */
@@ -117,6 +120,8 @@ export class TargetReconciler {
   readonly #failing = new Map<string, string>();
   /** The objects of other controllers that the target must not take over. */
   readonly #refused = new Set<string>();
+  /** Delays the next attempt of an object whose namespace is missing. */
+  readonly #missingNamespace = new Backoff({ baseDelayMs: 100, maxDelayMs: lookMs });
   /** Why the write of an object waits for the deletion of an earlier one. */
   readonly #waiting = new Map<string, string>();
   /** The cause of each pending reconcile. */
@@ -243,13 +248,19 @@ export class TargetReconciler {
         return requeueAfter(lookMs);
       }
       if (isOperatorError(thrown, 'AlreadyOwned')) {
-        this.#refuse(text, thrown, context);
+        this.#refused.add(text);
+        this.#refuse(text, thrown);
         return requeueAfter(lookMs);
       }
-      if (!this.#isGone(key, thrown))
-        throw this.#failed(isPass ? undefined : text, thrown, context);
-      this.#succeeded(text);
-      return requeueAfter(lookMs);
+      if (this.#isGone(key, thrown)) {
+        this.#succeeded(text);
+        return requeueAfter(lookMs);
+      }
+      if (isMissingNamespace(thrown)) {
+        this.#refuse(text, asError(this.#parts.redaction.ofWrite(thrown)));
+        return requeueAfter(this.#missingNamespace.next(text));
+      }
+      throw this.#failed(isPass ? undefined : text, thrown, context);
     }
     this.#succeeded(text);
     return done();
@@ -379,8 +390,7 @@ export class TargetReconciler {
   /** Whether a write failed because the object is gone with its namespace, which is deleted or being deleted. */
   #isGone(key: ObjectKey, thrown: unknown): boolean {
     if (this.#parts.writes.lastOf(this.#textOf(key)) === undefined) return false;
-    if (isNamespaceTerminating(thrown)) return true;
-    return isApiError(thrown) && isNotFound(thrown) && thrown.body.details?.kind === 'namespaces';
+    return isNamespaceTerminating(thrown) || isMissingNamespace(thrown);
   }
 
   #textOf(key: ObjectKey): string {
@@ -398,6 +408,7 @@ export class TargetReconciler {
     const wasFailing = this.#failing.delete(text);
     const wasWaiting = this.#waiting.delete(text);
     this.#refused.delete(text);
+    this.#missingNamespace.forget(text);
     const isNews = wasAwaited || wasFailing || wasWaiting;
     if (isNews || text === fullReconcileKey.name) this.#parts.changed();
   }
@@ -413,17 +424,18 @@ export class TargetReconciler {
     this.#parts.changed();
   }
 
-  /** Notes that the object of `text` belongs to another controller. Reports and logs each problem once. */
-  #refuse(text: string, error: OperatorError, { logger }: ReconcileContext): void {
-    const { failed, changed } = this.#parts;
+  /**
+   * Notes that the object of `text` belongs to another controller, or that its namespace is missing. Reports each
+   * problem once.
+   */
+  #refuse(text: string, error: Error): void {
+    const { refused, changed } = this.#parts;
     const said = `target of ${text}: ${error.message}`;
-    this.#refused.add(text);
     this.#waiting.delete(text);
     this.#untried?.delete(text);
     if (this.#failing.get(text) === said) return;
     this.#failing.set(text, said);
-    logger.error(error.message);
-    failed(error, text);
+    refused(error, text);
     changed();
   }
 
@@ -445,6 +457,11 @@ export class TargetReconciler {
     changed();
     return error;
   }
+}
+
+/** Whether a write failed because the namespace of the object does not exist. */
+function isMissingNamespace(thrown: unknown): boolean {
+  return isApiError(thrown) && isNotFound(thrown) && thrown.body.details?.kind === 'namespaces';
 }
 
 function growsTooMuch(object: string, limit: GrowthLimit): OperatorError {

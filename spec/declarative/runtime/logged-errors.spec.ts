@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { DeclarativeController } from '../../../lib/declarative/runtime/declarative-controller.js';
 import { ControllerScene, configMap, sameName, view } from './controller-scene.js';
 
 /** A controller that writes a view Copy for each view Wanted. */
@@ -132,6 +133,48 @@ describe('the log of a declarative controller', () => {
     expect(lines('its controller is ConfigMap theirs')).to.have.length(1);
     expect(scene.errors).to.have.length(1);
     expect(reads()).to.equal(before);
+  });
+
+  it('names an object whose namespace is missing once, and writes it soon after the namespace exists', async () => {
+    scene = await ControllerScene.start();
+    const target = { apiGroup: '', version: 'v1', kind: 'ConfigMap' };
+    const metadata = { name: '$.metadata.name', namespace: 'later' };
+    const spec = { ...copies, target, pipeline: { '@project': { metadata } } };
+    const [controller] = (await scene.run(spec)) as [DeclarativeController];
+    await scene.put(view('Wanted', 'a'));
+    await scene.base.clock.advance(600_000);
+    expect(lines('"later" not found')).to.have.length(1);
+    expect(lines('"later" not found')[0]).to.contain(
+      'error controller op/copies: target of later/a: ',
+    );
+    expect(lines('reconcile failed')).to.deep.equal([]);
+    expect(scene.errors).to.have.length(1);
+    expect(scene.ready(controller)).to.equal('Unknown ReconciliationFailed');
+    await scene.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'later' } });
+    await scene.base.clock.advance(60_000);
+    await scene.settled();
+    const written = await scene.get(
+      { apiVersion: 'v1', kind: 'ConfigMap' },
+      { namespace: 'later', name: 'a' },
+    );
+    expect(written?.metadata.name).to.equal('a');
+    expect(scene.ready(controller)).to.equal('True Ready');
+  });
+
+  it('has at most three objects whose namespace is missing in two seconds', async () => {
+    scene = await ControllerScene.start();
+    const target = { apiGroup: '', version: 'v1', kind: 'ConfigMap' };
+    const metadata = { name: '$.metadata.name', namespace: 'later' };
+    for (let n = 0; n < 12; n++) await scene.put(view('Wanted', `a-${n}`));
+    const controller = scene.controller({
+      ...copies,
+      target,
+      pipeline: { '@project': { metadata } },
+    });
+    await controller.start();
+    await scene.base.run(scene.manager);
+    await scene.eventually(() => expect(scene.errors).to.have.length(12));
+    expect(lines('"later" not found')).to.have.length(3);
   });
 
   it('has one line for each attempt of a failed write', async () => {
