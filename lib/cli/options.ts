@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { ClientSettings, ConnectedClient } from '../client/index.js';
 import { parseDuration } from '../crd/internal.js';
 import { clusterText, readableMessage, usesColors } from '../feed/index.js';
+import type { TextOutput } from '../feed/index.js';
 import type { ManagerOptions } from '../manager/index.js';
 import { dns1123LabelProblem, dns1123SubdomainProblem, forbiddenRemedy } from '../object/index.js';
 import { OperatorError, asError } from '../system/index.js';
@@ -246,4 +247,19 @@ export function accountError(thrown: unknown, remedy: string): Error {
   if (!message.includes(forbiddenRemedy)) return error;
   const said = message.replaceAll(forbiddenRemedy, remedy);
   return new OperatorError('MissingPermission', said, { cause: error });
+}
+
+/**
+ * Returns the context of a command that has the rights of the user's account. Errors in its output end with `remedy` if
+ * the API server refused a request, and not with that of a deployed operator.
+ */
+export function accountContext(context: CommandContext, remedy: string): CommandContext {
+  const corrected = (output: TextOutput): TextOutput => ({
+    get columns() {
+      return output.columns;
+    },
+    write: (text) => output.write(text.replaceAll(forbiddenRemedy, remedy)),
+  });
+  const { stdout, stderr } = context;
+  return { ...context, stdout: corrected(stdout), stderr: corrected(stderr) };
 }

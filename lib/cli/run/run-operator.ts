@@ -7,7 +7,7 @@ import { whenAborted, isOperatorError } from '../../system/index.js';
 import type { Logger, Tracer } from '../../system/index.js';
 import { UsageError, whileReporting } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
-import { commandLogger, managerOptionsOf } from '../options.js';
+import { accountContext, commandLogger, managerOptionsOf, runRemedy } from '../options.js';
 import type { ClusterOptions, LogOptions, ProcessOptions } from '../options.js';
 import { loadOperator } from '../load-operator.js';
 import type { LoadedProject } from '../load-operator.js';
@@ -23,8 +23,10 @@ export interface Running {
 }
 
 /** Runs `operator-builder run` until a signal stops it, which counts as success. */
-export async function runOperator(options: RunOptions, context: CommandContext): Promise<void> {
+export async function runOperator(options: RunOptions, given: CommandContext): Promise<void> {
   refuseContradictions(options);
+  // On an embedded cluster, the operator has its own role.
+  const context = options.embedded === true ? given : accountContext(given, runRemedy);
   const signal = context.stopSignal();
   try {
     const logger = await loggerBesideFeed(options, context);

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { refuseUnserved } from '../../../lib/cli/run/run-on-cluster.js';
+import { runRemedy } from '../../../lib/cli/options.js';
 import { ensureCrd, faulty, getIfExists } from '../../../lib/client/index.js';
 import { EmbeddedCluster } from '../../../lib/apiserver/index.js';
 import { ConfigMap, CustomResourceDefinition } from '../../../lib/object/kinds.js';
@@ -242,6 +243,31 @@ describe('operator-builder run', () => {
         { name: 'loud', namespace: 'default' },
         { type: 'merge', body: { spec: { image: 'shop:1' } } },
       );
+  });
+
+  it('names the account whose rights the operator has when the cluster refuses a write of a reconcile', async () => {
+    const message =
+      'configmaps "texts" is forbidden: User "dev" cannot patch resource "configmaps" in API group "" in the namespace "other"';
+    const fault = cluster.server.faults.add({
+      match: { verb: 'patch', resource: 'configmaps' },
+      effect: { type: 'status', code: 403, reason: 'Forbidden', message },
+    });
+    const metadata = { name: 'refused', namespace: 'other' };
+    const shop = { kind: 'Shop', apiVersion: Shop.apiVersion, metadata };
+    const client = cluster.client();
+    await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'other' } });
+    await client.apply({ ...shop, spec: { greeting: 'hi' } }, { fieldManager: 'spec' });
+    running = startCli(argsOf('kubeconfig', '--install-crds', '--log-format', 'json'));
+    const { written } = running;
+    await eventually(() => {
+      expect(written().stdout).to.include(`${message} (${runRemedy})`);
+      expect(written().stderr).to.include(runRemedy);
+    });
+    running.stop();
+    const { stdout, stderr } = await running.ended;
+    expect(stdout + stderr).not.to.include('RBAC rules of this operator');
+    fault.remove();
+    await client.delete(Shop, metadata);
   });
 
   it('accepts a cluster that forbids discovery if the operator has no custom resources', async () => {
