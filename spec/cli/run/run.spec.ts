@@ -258,10 +258,10 @@ describe('operator-builder run', () => {
     await client.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'other' } });
     await client.apply({ ...shop, spec: { greeting: 'hi' } }, { fieldManager: 'spec' });
     running = startCli(argsOf('kubeconfig', '--install-crds', '--log-format', 'json'));
-    const { written } = running;
+    const cli = running;
     await eventually(() => {
-      expect(written().stdout).to.include(`${message} (${runRemedy})`);
-      expect(written().stderr).to.include(runRemedy);
+      expect(cli.written().stdout).to.include(`${message} (${runRemedy})`);
+      expect(cli.written().stderr).to.include(runRemedy);
     });
     running.stop();
     const { stdout, stderr } = await running.ended;
