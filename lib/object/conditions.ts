@@ -38,17 +38,24 @@ export function setCondition(
   update: ConditionUpdate,
   clock: Clock,
 ): readonly Condition[] {
-  const { type, status, reason, message = '', observedGeneration } = update;
+  const { type, status, observedGeneration } = update;
   const next = {
     type,
     status,
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
-    reason: conditionReason(reason),
-    message: cutCharacters(message, longestMessage),
+    ...conditionTexts(update),
   };
   const current = findCondition(conditions, type);
   const isSame = current !== undefined && sameCondition(current, next);
   return isSame ? conditions : placeCondition<Condition>(conditions, next, clock);
+}
+
+/** Returns the reason and the message of an update as {@link setCondition} sets them. */
+export function conditionTexts({
+  reason,
+  message = '',
+}: Pick<ConditionUpdate, 'reason' | 'message'>): Pick<Condition, 'reason' | 'message'> {
+  return { reason: conditionReason(reason), message: cutCharacters(message, longestMessage) };
 }
 
 /** A condition of any shape. */

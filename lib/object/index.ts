@@ -31,6 +31,7 @@ export {
   isConditionTrue,
   setCondition,
   conditionReason,
+  conditionTexts,
   cutCharacters,
   placeCondition,
 } from './conditions.js';

@@ -5,6 +5,7 @@ import {
   isApiError,
   isInvalid,
   isNotFound,
+  conditionTexts,
   findCondition,
   deepEqual,
   describeObject,
@@ -136,7 +137,9 @@ export class StatusWriter<T extends KubernetesObject> {
     const { clock, logger } = context;
     const nowMs = clock.monotonicMs();
     const last = this.#written.get(object.metadata.uid ?? '');
-    const own = this.#claims.own(object, wanted.conditions ?? [], { logger, nowMs, isObserved });
+    // Compare the texts that are stored, not longer ones.
+    const conditions = wanted.conditions?.map((each) => ({ ...each, ...conditionTexts(each) }));
+    const own = this.#claims.own(object, conditions ?? [], { logger, nowMs, isObserved });
     const update = { ...wanted, conditions: own.conditions };
     const waitMs = isObserved ? messageWaitMs(object, update, { last, nowMs }) : 0;
     if (waitMs > 0) return { object, waitMs };

@@ -113,6 +113,35 @@ describe('StatusWriter', () => {
       expect(changed.status?.conditions?.[0]?.message).to.equal('failed');
     });
 
+    it('has nothing to write if a message differs only beyond the length that it keeps', async () => {
+      const object = await scene.create();
+      const { writer, context } = writerOf('shop');
+      const write = async (end: string) => {
+        const message = 'x'.repeat(32_768) + end;
+        const conditions = [{ type: 'Ready', status: 'True', reason: 'R', message }] as const;
+        return writer.write(await scene.read(object), { conditions }, { context });
+      };
+      await write('1');
+      const last = await scene.writesDuring(async () => {
+        expect((await write('2')).waitMs).to.equal(undefined);
+      });
+      expect(last).to.equal(0);
+    });
+
+    it('delays a changed message under a reason that it has adapted', async () => {
+      const object = await scene.create();
+      const { writer, context } = writerOf('shop');
+      const write = async (message: string) => {
+        const conditions = [
+          { type: 'Ready', status: 'True', reason: 'no space', message },
+        ] as const;
+        return writer.write(await scene.read(object), { conditions }, { context });
+      };
+      await write('1 of 3');
+      expect((await write('2 of 3')).waitMs).to.equal(5_000);
+      expect(await reasonIn(object)).to.deep.equal(['noSpace']);
+    });
+
     it('recognizes its own writes, but not those that change more than the status', async () => {
       const object = await scene.create();
       const { writer, write } = writerOf('shop');
@@ -268,6 +297,19 @@ describe('StatusWriter', () => {
         expect(await reasonIn(object)).to.deep.equal([`Round${round}`]);
       }
       expect(ours.warnings).to.deep.equal([]);
+    });
+
+    it('keeps a condition whose reason and message it adapts, however often its state changes', async () => {
+      const object = await scene.create();
+      const { writer, warnings, context } = writerOf('ours', { strategy: 'merge' });
+      for (let round = 1; round <= 6; round++) {
+        const message = 'x'.repeat(40_000);
+        const reason = `round ${round}`;
+        const conditions = [{ type: 'Ready', status: 'False', reason, message }] as const;
+        await writer.write(await scene.read(object), { conditions }, { context });
+        expect(await reasonIn(object)).to.deep.equal([`round${round}`]);
+      }
+      expect(warnings).to.deep.equal([]);
     });
 
     it('keeps a condition that another writer replaces now and then', async () => {
