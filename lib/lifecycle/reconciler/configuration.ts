@@ -12,6 +12,7 @@ import { getIfExists } from '../../client/index.js';
 import { OperatorError, isOperatorError } from '../../system/index.js';
 import isEmpty from 'lodash/isEmpty.js';
 import omit from 'lodash/omit.js';
+import pick from 'lodash/pick.js';
 import { mergeStatus, pauseOf } from '../../status/index.js';
 import { setLifecycleCondition } from '../conditions.js';
 import type { Explanation } from '../conditions.js';
@@ -52,7 +53,9 @@ export async function writeStatus(pass: Pass): Promise<void> {
   const { crManager, subresourceEnabled } = settings;
   const before = statusOf(pass, pass.cr);
   const status = withTimesOf(crManager.status(pass.cr)?.conditions, pass.status);
-  if (deepEqual(before, withoutHeartbeats(status))) return;
+  // A `withStatus` of the operator may leave fields out.
+  const kept = crManager.status(crManager.withStatus(pass.cr, status)) ?? {};
+  if (shows(before, withoutHeartbeats(kept))) return;
   const merge = {
     type: crManager.type,
     patch: (cr: LifecycleObject) =>
@@ -69,9 +72,7 @@ export async function writeStatus(pass: Pass): Promise<void> {
     await refuseUnlessGone(pass, problem, error);
     return;
   }
-  // A `withStatus` of the operator may leave fields out.
-  const sent = crManager.status(crManager.withStatus(pass.cr, status)) ?? {};
-  const dropped = droppedFields(sent, crManager.status(pass.cr) ?? {});
+  const dropped = droppedFields(kept, crManager.status(pass.cr) ?? {});
   if (dropped.length === 0) return;
   const remedy = 'add the lifecycleStatusProperties to the schema of the status';
   await refuseUnlessGone(pass, `the server does not store ${dropped.join(', ')}; ${remedy}`);
@@ -123,18 +124,35 @@ function withTimesOf(
   return { ...status, conditions };
 }
 
+/** Whether a stored status has all of `wanted`. The server may have added defaults to its conditions. */
+function shows(stored: ComparedStatus, wanted: ComparedStatus): boolean {
+  return (
+    deepEqual(stored.others, wanted.others) &&
+    stored.conditions.length === wanted.conditions.length &&
+    wanted.conditions.every((one) => {
+      const found = findCondition(stored.conditions, one.type);
+      return found !== undefined && deepEqual(pick(found, Object.keys(one)), one);
+    })
+  );
+}
+
 /** Compares the lifecycle's part only: the rest of the status belongs to the operator. */
-function statusOf({ settings }: Pass, cr: LifecycleObject): object {
+function statusOf({ settings }: Pass, cr: LifecycleObject): ComparedStatus {
   return withoutHeartbeats(settings.crManager.status(cr) ?? {});
 }
 
-function withoutHeartbeats(status: LifecycleStatus): object {
-  const { phase, operatorVersion, targetVersion, observedVersion, conditions = [] } = status;
-  const versions = { operatorVersion, targetVersion, observedVersion };
-  return { phase, ...versions, conditions: conditions.map(withoutHeartbeat) };
+interface ComparedStatus {
+  readonly conditions: readonly LifecycleCondition[];
+  readonly others: object;
 }
 
-function withoutHeartbeat(condition: LifecycleCondition): Partial<LifecycleCondition> {
+function withoutHeartbeats(status: LifecycleStatus): ComparedStatus {
+  const { phase, operatorVersion, targetVersion, observedVersion, conditions = [] } = status;
+  const others = { phase, operatorVersion, targetVersion, observedVersion };
+  return { others, conditions: conditions.map(withoutHeartbeat) };
+}
+
+function withoutHeartbeat(condition: LifecycleCondition): LifecycleCondition {
   return omit(condition, 'lastHeartbeatTime');
 }
 

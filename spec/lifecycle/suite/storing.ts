@@ -79,6 +79,43 @@ export function storingSuite(open: OpenStage): void {
     expect(await stage.status()).to.have.property('lastError', null);
   });
 
+  it('writes no status again because the schema adds a default to each condition', async () => {
+    const stage = await openKind(open, 'LocalDefaulted', (version) => {
+      const status = version.schema?.openAPIV3Schema?.properties?.['status'] ?? {};
+      const { conditions, ...others } = status.properties ?? {};
+      const severity = { type: 'string', default: 'Info' };
+      const items = conditions?.items as { readonly properties: object };
+      const changed = { ...items, properties: { ...items.properties, severity } };
+      const properties = { ...others, conditions: { ...conditions, items: changed } };
+      return withStatusSchema(version, { ...status, properties });
+    });
+    await stage.deploy('1.0.0');
+    expect(await stage.status()).to.have.nested.property('conditions[0].severity', 'Info');
+    await stage.wait(2_000);
+    await stage.pass('1.0.0');
+    expect(await stage.writes()).to.deep.equal([]);
+  });
+
+  it('writes no status again because withStatus leaves fields of the lifecycle out', async () => {
+    const stage = await open();
+    stage.resources = () => [configMap(stage.namespace)];
+    const reconciler = stage.newReconciler({
+      crManager: {
+        type: stage.type,
+        getAllResources: () => [configMap(stage.namespace)],
+        getDependantResourceTypes: () => [],
+        withStatus: (config, status) => ({ ...config, status: omit(status, 'targetVersion') }),
+      },
+    });
+    await stage.target.eventually(async () => {
+      expect((await stage.pass('1.0.0', reconciler)).phase).to.equal('Deployed');
+    });
+    await stage.writes();
+    await stage.wait(2_000);
+    await stage.pass('1.0.0', reconciler);
+    expect(await stage.writes()).to.deep.equal([]);
+  });
+
   it('accepts a withStatus that leaves fields of the lifecycle out', async () => {
     const stage = await open();
     const reconciler = stage.newReconciler({
