@@ -447,7 +447,6 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   /** Quarantines a stored object for which a new index throws. */
   #indexFailed(key: string, object: T, error: unknown): void {
     this.quarantine.put(key, this.quarantine.standInFor(object, error));
-    this.changes.notify();
   }
 
   #advance(partition: Partition<T>, version: string): void {
