@@ -43,7 +43,7 @@ export type {
 } from './outcome.js';
 export { WorkQueue } from './queue.js';
 export type { ReconcileClient } from './reconcile-client.js';
-export { extendContext, warnOfPendingWrites } from './lazy-context.js';
+export { extendContext, reportingOf, warnOfPendingWrites } from './lazy-context.js';
 export { reconcileWatch } from './reconcile.js';
 export type { ReconcileContext, Reconciler, WatchedReconcile } from './reconcile.js';
 export {

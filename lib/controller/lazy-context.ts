@@ -52,6 +52,11 @@ export class LazyContext implements ReconcileContext {
     return new LazyContext(this.#run);
   }
 
+  /** See {@link ReconcileRun.reporting}. */
+  get reporting(): Pick<ReconcileContext, 'client' | 'signal'> {
+    return this.#run.reporting;
+  }
+
   /** See {@link ReconcileRun.warnOfPendingWrites}. */
   warnOfPendingWrites(): void {
     this.#run.warnOfPendingWrites();
@@ -90,6 +95,14 @@ export function extendContext<Fields extends object>(
 ): ReconcileContext & Fields {
   const copy = context instanceof LazyContext ? context.copy() : { ...context };
   return Object.assign(copy, fields);
+}
+
+/**
+ * Returns what a report on the time-out of a reconcile is written with; undefined if `context` is not of a controller.
+ * See {@link ReconcileRun.reporting}.
+ */
+export function reportingOf(context: object): LazyContext['reporting'] | undefined {
+  return context instanceof LazyContext ? context.reporting : undefined;
 }
 
 /** Logs the writes that a handler, which has just returned, did not await. */

@@ -70,6 +70,21 @@ export function reconcileClient(client: CachingClient, guard: ReconcileGuard): R
   return new GuardedCachingClient(client, guard);
 }
 
+/** Returns the limits of `guard` with another signal, which ends its calls. */
+export function guardUntil(signal: AbortSignal, guard: ReconcileGuard): ReconcileGuard {
+  return {
+    ...{ signal, writeSignal: signal, owns: guard.owns },
+    track: (write, what) => guard.track(write, what),
+    observe: (target) => guard.observe(target),
+    get isOver() {
+      return guard.isOver;
+    },
+    get fences() {
+      return guard.fences;
+    },
+  };
+}
+
 /** A client whose calls are fields, not methods, so that they work when destructured or spread. */
 class GuardedClient implements Client {
   readonly #client: Client;

@@ -5,7 +5,7 @@ import type { KubernetesObject, ObjectKey, TypeReference } from '../object/index
 import { endsWithin, OperatorError, noSpan } from '../system/index.js';
 import type { Clock, Logger, Span, Tracer } from '../system/index.js';
 import type { WorkKey } from './keys.js';
-import { describeWrite, reconcileClient } from './reconcile-client.js';
+import { describeWrite, guardUntil, reconcileClient } from './reconcile-client.js';
 import type {
   ObservedWrite,
   ReconcileClient,
@@ -151,6 +151,7 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
   #logger: Logger | undefined;
   #controller: AbortController | undefined;
   #writes: AbortController | undefined;
+  #reporting: AbortController | undefined;
   #ended: (() => void)[] | undefined;
   #harmless: (() => void)[] | undefined;
   #timedOutMs: number | undefined;
@@ -198,6 +199,17 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
   get client(): ReconcileClient {
     const { client, tracer } = this.#scene;
     return (this.#client ??= reconcileClient(traced(client, this.span, tracer), this));
+  }
+
+  /**
+   * A client and a signal to report that the run has timed out. They can be used while the handler goes on: its key is
+   * held then, so no other reconcile writes the object. An abort that cuts writes ends their calls.
+   */
+  get reporting(): Pick<ReconcileContext, 'client' | 'signal'> {
+    const { client, tracer } = this.#scene;
+    const { signal } = (this.#reporting ??= new AbortController());
+    const guard = guardUntil(signal, this);
+    return { client: reconcileClient(traced(client, this.span, tracer), guard), signal };
   }
 
   /** See {@link RunScene.observe}. */
@@ -261,6 +273,7 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
     this.#abortedMs ??= this.clock.monotonicMs();
     if (!sparesWrites) (this.#writes ??= new AbortController()).abort(reason);
     (this.#controller ??= new AbortController()).abort(reason);
+    if (!sparesWrites) this.#reporting?.abort(reason);
     this.#notify();
   }
 

@@ -6,9 +6,12 @@ import { done, requeueAfter } from '../../lib/controller/result.js';
 import { sleep } from '../../lib/system/clock.js';
 import { OperatorError } from '../../lib/system/operator-error.js';
 import { Thing } from '../cache/fake-server.js';
+import { reportingOf } from '../../lib/controller/index.js';
+import type { ControllerRuntime } from '../../lib/controller/options.js';
 import { ControllerSetup } from './controller-setup.js';
 import type { Part } from './controller-setup.js';
 import { deferred } from './deferred.js';
+import { FakeOwnership } from './fake-ownership.js';
 
 describe('RunningController', () => {
   describe('time-out', () => {
@@ -88,6 +91,49 @@ describe('RunningController', () => {
       const outcomes = setup.events.map((event) => event.type === 'reconciled' && event.outcome);
       expect(outcomes).to.deep.equal(['timeout', 'success', 'success']);
       await setup.stop(running);
+    });
+  });
+
+  describe('a report on a time-out', () => {
+    async function timedOut(setup: ControllerSetup, runtime: Partial<ControllerRuntime> = {}) {
+      const held = deferred();
+      const runs: ReconcileContext[] = [];
+      const controller = controllerFor(Thing)
+        .withOptions({ reconcileTimeoutMs: 1_000 })
+        .complete(async (context) => {
+          runs.push(context);
+          if (runs.length === 1) await held.promise;
+          return done();
+        });
+      setup.things.put('a');
+      const running = await setup.start(controller, runtime);
+      await setup.clock.advance(1_000);
+      const [context] = runs;
+      if (context === undefined) throw new Error('nothing was reconciled');
+      const { client, signal } = reportingOf(context) ?? context;
+      const write = async () => client.update(await client.get(Thing, context.key));
+      return { held, running, signal, write };
+    }
+
+    it('can write while the handler goes on, and no longer', async () => {
+      const setup = new ControllerSetup();
+      const { held, running, signal, write } = await timedOut(setup);
+      expect(signal.aborted).to.equal(false);
+      expect((await write()).metadata.name).to.equal('a');
+      held.resolve();
+      await setup.clock.advance(0);
+      expect(await codeOf(write())).to.equal('Stopped');
+      await setup.stop(running);
+    });
+
+    it('cannot write after the controller has lost the key or has stopped', async () => {
+      const setup = new ControllerSetup();
+      const ownership = new FakeOwnership('ns/a');
+      const { running, signal, write } = await timedOut(setup, { ownership });
+      ownership.lose('ns/a');
+      expect(await codeOf(write())).to.equal('Fenced');
+      await setup.stop(running);
+      expect(signal.reason).to.have.property('code', 'Stopped');
     });
   });
 
@@ -233,3 +279,11 @@ describe('RunningController', () => {
     });
   });
 });
+
+/** Returns the code of the error of `work`; undefined if it succeeds. */
+async function codeOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => (error as { readonly code?: unknown }).code,
+  );
+}

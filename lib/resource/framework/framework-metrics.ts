@@ -2,7 +2,7 @@ import type { CacheEvent, Informer } from '../../cache/index.js';
 import type { Source } from '../../controller/index.js';
 import type { KubernetesObject, TypeReference } from '../../object/index.js';
 import type { Counter, Gauge, Metrics, Clock } from '../../system/index.js';
-import { isOperatorError } from '../../system/index.js';
+import { isOperatorError, nextTurn } from '../../system/index.js';
 import type { EventRecorder, ObjectEvent, Recorder } from '../../events/index.js';
 
 /** The prefixes of the names of a framework's metrics. */
@@ -120,6 +120,8 @@ export interface StuckWatch {
   readonly timeoutMs: number;
   /** Called once, with the milliseconds that the work has taken so far. */
   readonly report: (lastedMs: number) => void;
+  /** Shows a time-out if the work goes on although it is aborted. Called once, with the same milliseconds. */
+  readonly show: (lastedMs: number) => Promise<void>;
 }
 
 /** Without a time-out, a reconcile is reported after this many milliseconds. */
@@ -130,19 +132,28 @@ const longPassMs = 60_000;
  * located.
  */
 export async function reportWhenStuck<R>(watch: StuckWatch, work: () => Promise<R>): Promise<R> {
-  const { signal, clock, timeoutMs, report } = watch;
+  const { signal, clock, timeoutMs, report, show } = watch;
   const startedMs = clock.monotonicMs();
-  const reportNow = (): void => report(clock.monotonicMs() - startedMs);
+  const lastedMs = (): number => clock.monotonicMs() - startedMs;
+  const state = { isOver: false };
+  let shown: Promise<void> | undefined;
   const onAbort = (): void => {
-    if (isOperatorError(signal.reason, 'Timeout')) reportNow();
+    if (!isOperatorError(signal.reason, 'Timeout')) return;
+    const afterMs = lastedMs();
+    report(afterMs);
+    // Work that honours the signal ends in this turn, and the next reconcile shows its time-out.
+    shown = nextTurn().then(() => (state.isOver ? undefined : show(afterMs)));
   };
   signal.addEventListener('abort', onAbort, { once: true });
+  const reportNow = (): void => report(lastedMs());
   const timer = timeoutMs === Infinity ? clock.setTimer(reportNow, longPassMs) : undefined;
   try {
     return await work();
   } finally {
+    state.isOver = true;
     timer?.cancel();
     signal.removeEventListener('abort', onAbort);
+    await shown;
   }
 }
 

@@ -1,6 +1,12 @@
 import type { Client } from '../../client/index.js';
 import { addFinalizer, removeFinalizer, getIfExists, isStaleWrite } from '../../client/index.js';
-import { failureKindOf, done, requeueAfter, UnfinishedFailure } from '../../controller/index.js';
+import {
+  failureKindOf,
+  done,
+  reportingOf,
+  requeueAfter,
+  UnfinishedFailure,
+} from '../../controller/index.js';
 import type { Result, Trigger } from '../../controller/index.js';
 import type { Recorder } from '../../events/index.js';
 import { isNotFound, deepFreeze, keyString } from '../../object/index.js';
@@ -215,10 +221,11 @@ export class FrameworkReconciler<T extends KubernetesObject> {
   }
 
   async #carryOut(
-    { pass, object }: Subject<T>,
+    subject: Subject<T>,
     set: ResourceSet<T>,
     method: PassMethod,
   ): Promise<ResourceContext> {
+    const { pass, object } = subject;
     const { client, signal, logger } = pass;
     const { clock, random, controller, name: fieldManager } = this.#options;
     const { recorder } = this.#reporting;
@@ -226,8 +233,12 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     const context = newResourceContext({ ...parts, resourceSet: set.name });
     const report = (lastedMs: number): void =>
       this.#reportStuck(pass, object, { context, lastedMs });
+    const show = async (lastedMs: number): Promise<void> => {
+      const reporting = { ...pass, ...reportingOf(pass) };
+      await this.#showFailure({ ...subject, pass: reporting }, stuckText(context, lastedMs));
+    };
     const { reconcileTimeoutMs: timeoutMs = Infinity } = controller;
-    await reportWhenStuck({ signal, clock, timeoutMs, report }, () =>
+    await reportWhenStuck({ signal, clock, timeoutMs, report, show }, () =>
       runResourceSet(context, object, { set, method }),
     );
     return context;
@@ -309,7 +320,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     { context, lastedMs }: { readonly context: ResourceContext; readonly lastedMs: number },
   ): void {
     const place = placeOf(context);
-    const note = `${describePlace(place)} has not ended after ${Math.round(lastedMs)} ms`;
+    const note = stuckText(context, lastedMs);
     logger.warn(note, { ...place });
     const facts = { reason: 'ResourceHangs', action: place.step, note } as const;
     this.#reporting.recorder.record({ regarding: object, type: 'Warning', ...facts });
@@ -367,6 +378,10 @@ export class FrameworkReconciler<T extends KubernetesObject> {
   #count(event: 'create' | 'update' | 'delete' | 'error'): void {
     this.#reporting.metrics().events.add(1, { event });
   }
+}
+
+function stuckText(context: ResourceContext, lastedMs: number): string {
+  return `${describePlace(placeOf(context))} has not ended after ${Math.round(lastedMs)} ms`;
 }
 
 /** Differs for each step: events of an object have limits for each reason and action. */

@@ -73,6 +73,23 @@ export function readinessSuite(open: OpenScene): void {
     await scene.until(() => scene.isGone('a'));
   });
 
+  it('shows a time-out of a resource that ignores its signal, until it has ended', async () => {
+    const scene = await open();
+    let go: (() => void) | undefined;
+    const act = (): Promise<void> | undefined =>
+      go === undefined ? new Promise<void>((resolve) => (go = resolve)) : undefined;
+    const r1 = scene.resource('r1', { created: act });
+    scene.run({ resources: [r1], controller: { reconcileTimeoutMs: 300 } });
+    await scene.create('a');
+    await expectReady(scene, { status: 'False', reason: 'ReconcileFailed', observedGeneration: 1 });
+    expect((await scene.condition('a', 'Ready'))?.message).to.match(
+      /^set all, resource r1, ensureCreated has not ended after \d+ ms$/,
+    );
+    expect(scene.calls.filter((call) => call === 'r1 created a')).to.have.length(1);
+    go?.();
+    await expectReady(scene, { status: 'True', observedGeneration: 1 });
+  });
+
   it('limits writes of a message that differs in each reconcile to one every few seconds', async () => {
     const scene = await open();
     let tries = 0;
