@@ -1,6 +1,7 @@
 import omit from 'lodash/omit.js';
 import { appliedHashAnnotation } from '../apply/index.js';
 import {
+  cutCharacters,
   describeObject,
   diffObjects,
   serverSetFields,
@@ -199,7 +200,7 @@ function conditionsOf({ conditions }: Status): ReadonlyMap<string, string> {
 
 function brief(value: unknown): string {
   const text = JSON.stringify(value);
-  return text.length > longestValue ? `${text.slice(0, longestValue - 1)}…` : text;
+  return text.length > longestValue ? `${cutCharacters(text, longestValue - 1)}…` : text;
 }
 
 function textOf(value: unknown): string {

@@ -1,7 +1,7 @@
 import omit from 'lodash/omit.js';
 import picocolors from 'picocolors';
 import type { DefaultCluster, Environment } from '../client/index.js';
-import { isApiError, describeObject } from '../object/index.js';
+import { cutCharacters, isApiError, describeObject } from '../object/index.js';
 import type { ApiError } from '../object/index.js';
 import { asError, isOperatorError, jsonOrInspected, oneLine } from '../system/index.js';
 import type { LogFields, Logger } from '../system/index.js';
@@ -204,7 +204,7 @@ const longestValue = 80;
 function shortened(text: string): string {
   const [, before = '', value = '', after = ''] = /^(.*? value: )(.*)(: .*)$/s.exec(text) ?? [];
   if (value.length <= longestValue) return text;
-  return `${before}${value.slice(0, longestValue)}…${after}`;
+  return `${before}${cutCharacters(value, longestValue)}…${after}`;
 }
 
 /** Destination of text output. */

@@ -55,7 +55,8 @@ export function conditionTexts({
   reason,
   message = '',
 }: Pick<ConditionUpdate, 'reason' | 'message'>): Pick<Condition, 'reason' | 'message'> {
-  return { reason: conditionReason(reason), message: cutCharacters(message, longestMessage) };
+  const cut = cutCharacters(message, longestMessage).replace(loneSurrogates, '\uFFFD');
+  return { reason: conditionReason(reason), message: cut };
 }
 
 /** A condition of any shape. */
@@ -82,6 +83,8 @@ export function placeCondition<T extends AnyCondition>(
 const longestReason = 1_024;
 const validReason = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
 const longestMessage = 32_768;
+/** Matches halves of characters. The server refuses a status that is applied with one, and replaces those of a patch. */
+const loneSurrogates = /\p{Surrogate}/gu;
 
 /**
  * Returns `text` as the reason of a condition: `no space left` becomes `noSpaceLeft`. If it does not begin

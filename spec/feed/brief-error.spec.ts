@@ -98,6 +98,12 @@ describe('briefError', () => {
     );
   });
 
+  it('cuts a long value, but never within a surrogate pair', () => {
+    const message = `Invalid value: "${'x'.repeat(78)}😀😀": must be no more than 63 characters`;
+    const error = refused('invalid', [{ field: 'metadata.name', message }]);
+    expect(briefError(error)).to.contain(`Invalid value: "${'x'.repeat(78)}…: must be`);
+  });
+
   it('cuts long values but keeps the reason after them', () => {
     const message = `Invalid value: "${'x'.repeat(500)}": must be no more than 63 characters`;
     const text = briefError(refused('invalid', [{ field: 'metadata.name', message }]));

@@ -128,6 +128,19 @@ describe('StatusWriter', () => {
       expect(last).to.equal(0);
     });
 
+    it('writes a message with half a character, which a server refuses, and not again', async () => {
+      const object = await scene.create();
+      const { writer, context } = writerOf('shop');
+      const message = 'half of a character: \ud83d';
+      const conditions = [{ type: 'Ready', status: 'True', reason: 'R', message }] as const;
+      const write = async () => writer.write(await scene.read(object), { conditions }, { context });
+      const writes = await scene.writesDuring(async () => {
+        await write();
+        expect((await write()).waitMs).to.equal(undefined);
+      });
+      expect(writes).to.equal(1);
+    });
+
     it('delays a changed message under a reason that it has adapted', async () => {
       const object = await scene.create();
       const { writer, context } = writerOf('shop');

@@ -20,6 +20,8 @@ describe('DataError', () => {
       new DataError('@int', 'bad', 'x'.repeat(length)).message;
     expect(message(78)).to.equal(`@int: bad, got "${'x'.repeat(78)}"`);
     expect(message(79)).to.equal(`@int: bad, got "${'x'.repeat(79)}…`);
+    const halved = new DataError('@int', 'bad', `${'x'.repeat(78)}😀`).message;
+    expect(halved).to.equal(`@int: bad, got "${'x'.repeat(78)}…`);
   });
 
   it('names the type of the value instead of the value after withoutValue', () => {
