@@ -37,7 +37,8 @@ export interface ClaimsMoment {
 
 /** A condition that a merge patch has written. */
 interface WrittenCondition {
-  readonly update: ConditionUpdate;
+  /** As the server stored it: the schema may lack fields. */
+  readonly stored: Condition | undefined;
   readonly atMs: number;
   /** The number of times in a row that it replaced the value of another writer. */
   readonly replaced: number;
@@ -48,8 +49,8 @@ type LastWrite = ReadonlyMap<string, WrittenCondition>;
 /** The conditions of an object that this operator may write. */
 export interface OwnConditions {
   readonly conditions: readonly ConditionUpdate[];
-  /** Records the conditions taken from rivals, after the write. */
-  written(): void;
+  /** Records the conditions taken from rivals, and those that `answer` to the write shows. */
+  written(answer: KubernetesObject): void;
 }
 
 /**
@@ -145,14 +146,15 @@ export class ConditionClaims {
       this.#warn(object, { type, who, rival: '' }, logger);
     }
     const own = conditions.filter(({ type }) => !this.#lost.has(type));
-    const noted = own.map((update): [string, WrittenCondition] => [
-      update.type,
-      { update, atMs: nowMs, replaced: counts.get(update.type) ?? 0 },
-    ]);
-    return {
-      conditions: own,
-      written: () => this.#last.set(uid, new Map([...(last ?? []), ...noted])),
+    const written = (answer: KubernetesObject): void => {
+      const now = statusConditions(answer);
+      const noted = own.map(({ type }): [string, WrittenCondition] => [
+        type,
+        { stored: findCondition(now, type), atMs: nowMs, replaced: counts.get(type) ?? 0 },
+      ]);
+      this.#last.set(uid, new Map([...(last ?? []), ...noted]));
     };
+    return { conditions: own, written };
   }
 
   #warn(
@@ -175,9 +177,11 @@ function replacedCount(
   nowMs: number,
 ): number {
   if (last === undefined || current === undefined || nowMs - last.atMs >= contestMs) return 0;
-  const { status, reason, message = '' } = last.update;
+  const { stored } = last;
   const isOurs =
-    current.status === status && current.reason === reason && current.message === message;
+    current.status === stored?.status &&
+    current.reason === stored.reason &&
+    current.message === stored.message;
   return isOurs ? 0 : last.replaced + 1;
 }
 

@@ -156,7 +156,7 @@ export class StatusWriter<T extends KubernetesObject> {
     if (prepared === undefined || isStored) return { object };
     try {
       const sent = await this.#send(object, prepared, context);
-      own.written();
+      own.written(sent);
       return { object: sent };
     } catch (error) {
       if (!this.#gaps.found(error)) throw error;
@@ -265,11 +265,10 @@ function messageWaitMs(
   const { conditions: sent } = (last.changed?.sent ?? {}) as { conditions?: readonly Condition[] };
   const updates = conditions.map((update) => {
     const current = findCondition(live, update.type);
-    // The server drops the `observedGeneration` of a condition if the schema lacks it: compare with the sent
-    // one.
-    const generation =
-      current?.observedGeneration ?? findCondition(sent, update.type)?.observedGeneration;
-    return { update, current, generation };
+    // The server drops fields of a condition that the schema lacks: compare with the sent ones.
+    const own = findCondition(sent, update.type);
+    const generation = current?.observedGeneration ?? own?.observedGeneration;
+    return { update, current, generation, message: current?.message ?? own?.message };
   });
   const isSameState = updates.every(
     ({ update, current, generation }) =>
@@ -277,9 +276,7 @@ function messageWaitMs(
       current.reason === update.reason &&
       generation === update.observedGeneration,
   );
-  const hasNewMessage = updates.some(
-    ({ update, current }) => (update.message ?? '') !== current?.message,
-  );
+  const hasNewMessage = updates.some(({ update, message }) => (update.message ?? '') !== message);
   return isSameState && hasNewMessage ? last.atMs + messageIntervalMs - nowMs : 0;
 }
 

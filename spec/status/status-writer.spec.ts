@@ -325,6 +325,19 @@ describe('StatusWriter', () => {
       expect(warnings).to.deep.equal([]);
     });
 
+    for (const kind of ['Kiosk', 'Cart', 'Stall']) {
+      it(`keeps a condition that only it writes, although the schema of ${kind} changes it`, async () => {
+        const type = { apiVersion: 'status.example.com/v1', kind };
+        const object = await scene.create(kind);
+        const ours = writerOf('ours', { type, strategy: 'merge' });
+        for (let round = 1; round <= 6; round++) {
+          await ours.write(object, `Round${round}`);
+          expect(await reasonIn(object)).to.deep.equal([`Round${round}`]);
+        }
+        expect(ours.warnings).to.deep.equal([]);
+      });
+    }
+
     it('keeps a condition that another writer replaces now and then', async () => {
       const object = await scene.create();
       const ours = writerOf('ours', { strategy: 'merge' });

@@ -86,6 +86,14 @@ describe('StatusWriter.write', () => {
     expect((await write(object, { conditions: [next] })).waitMs).to.equal(undefined);
   });
 
+  it('lets no message wait that the schema lacks and that was sent already', async () => {
+    const object = await scene.create('Cart');
+    const { write } = writerOf({ type: typeOf('Cart'), strategy: 'merge' });
+    const conditions = [ready({ message: 'done' })];
+    expect(readyIn((await write(object, { conditions })).object)).to.not.have.property('message');
+    expect((await write(object, { conditions })).waitMs).to.equal(undefined);
+  });
+
   for (const strategy of ['apply', 'merge'] as const) {
     it(`sends a status once although the server adds defaults or drops fields (${strategy})`, async () => {
       const object = await scene.create('Kiosk');
