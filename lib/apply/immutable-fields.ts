@@ -84,10 +84,14 @@ function bodyOf(object: UnstructuredObject): object {
 
 const immutability = /immutable|may not change|cannot change|can't be changed/i;
 
+// A cause without a field comes from a policy, which refuses the change of an object that should stay.
 function saidToBeImmutable(refusal: unknown): readonly FieldChange[] {
   const causes = isApiError(refusal) ? refusal.causes : [];
-  const said = causes.filter(({ message = '' }) => immutability.test(message));
-  return said.map(({ field = '' }) => ({ path: field, from: undefined, to: undefined }));
+  return causes.flatMap(({ field = '', message = '' }) =>
+    field !== '' && immutability.test(message)
+      ? [{ path: field, from: undefined, to: undefined }]
+      : [],
+  );
 }
 
 const claimSize = 'spec.resources.requests.storage';

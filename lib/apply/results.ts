@@ -1,4 +1,10 @@
-import { isApiError, isInvalid, isNamespaceTerminating, describeObject } from '../object/index.js';
+import {
+  describeObject,
+  isApiError,
+  isDenied,
+  isInvalid,
+  isNamespaceTerminating,
+} from '../object/index.js';
 import type {
   ApiError,
   FieldChange,
@@ -161,7 +167,12 @@ function explained(ref: ObjectReference, error: ApiError): OperatorError {
 // or can't read the result (an invalid quantity).
 const unusable = /failed to (create typed patch object|convert new object)/;
 
+// The server answers 422 if another Service has the address or the node port.
+const taken = /provided (IP|port) is already allocated/;
+
 function isTerminal(error: ApiError): boolean {
+  // No watch reports a change of the webhook or policy, or of the Service that has the address.
+  if (isDenied(error) || taken.test(error.message)) return false;
   if (isInvalid(error) || error.status === 400) return true;
   return error.status === 500 && unusable.test(error.message);
 }

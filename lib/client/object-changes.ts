@@ -1,6 +1,7 @@
 import {
   isApiError,
   isConflict,
+  isDenied,
   isInvalid,
   isNotFound,
   deepEqual,
@@ -185,7 +186,7 @@ export function isStaleWrite(error: unknown): boolean {
   if (isConflict(error)) return true;
   if (!isApiError(error) || !isInvalid(error)) return false;
   if (error.causes.some(({ field }) => field === 'metadata.uid')) return true;
-  return error.context.verb === 'patch' && error.causes.length === 0;
+  return error.context.verb === 'patch' && error.causes.length === 0 && !isDenied(error);
 }
 
 /** Options of {@link addFinalizer} and {@link removeFinalizer}. */

@@ -198,3 +198,6 @@ export function isUnavailable(error: unknown): boolean {
 export const isNamespaceTerminating = (error: unknown): boolean =>
   isForbidden(error) &&
   (error as ApiError).causes.some((cause) => cause.reason === 'NamespaceTerminating');
+
+/** Whether an admission webhook or a policy refuses the request. */
+export const isDenied = ({ body: { message = '' } }: ApiError): boolean => denial.test(message);

@@ -16,6 +16,7 @@ export {
   isAlreadyExists,
   isApiError,
   isConflict,
+  isDenied,
   isForbidden,
   isGone,
   isInvalid,

@@ -202,6 +202,17 @@ describe('recordingClient', () => {
       verb: 'create',
     },
   ];
+  it('reports that a webhook refuses a patch, also without a field', async () => {
+    const { fake, client, recorded } = setUp();
+    const message = 'admission webhook "v.example.com" denied the request: frozen';
+    const error = apiError(422, 'Invalid', { verb: 'patch', message });
+    fake.answer = () => {
+      throw error;
+    };
+    expect(await write(client, 'patch').catch((each: unknown) => each)).to.equal(error);
+    expect(recorded.map(({ note }) => note).join()).to.include(message);
+  });
+
   for (const { title, error, verb } of game) {
     it(`does not report ${title}`, async () => {
       const { fake, client, recorded, emitted } = setUp();

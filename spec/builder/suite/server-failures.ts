@@ -39,6 +39,34 @@ export function serverFailuresSuite(open: OpenScene): void {
     });
   }
 
+  const later: readonly [string, 400 | 403 | 422, string][] = [
+    ['a webhook refuses', 400, 'admission webhook "hosts.example.com" denied the request: taken'],
+    ['a webhook calls invalid', 422, 'admission webhook "v.example.com" denied the request: no'],
+    [
+      'a policy refuses',
+      422,
+      `configmaps "env" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`,
+    ],
+    [
+      'needs a port of another Service',
+      422,
+      'spec.ports[0].nodePort: Invalid value: 30100: provided port is already allocated',
+    ],
+  ];
+  for (const [title, status, message] of later) {
+    it(`does not report as terminal that it applied an object that ${title}`, async () => {
+      const scene = await open();
+      const reason = status === 422 ? 'Invalid' : 'BadRequest';
+      const fault = { type: 'error', status, reason, message } as const;
+      const client = faulty(scene.operator.client, { rules: [{ fault, verbs: ['apply'] }] });
+      const chain = scene.builder({ client }).configMap({ name: 'env' });
+      const error = await refusal(() => chain.reconcile());
+      if (!isReconcileFailed(error)) throw error;
+      expect(error.terminal).to.equal(false);
+      expect(error.message).to.include(message).and.not.to.include('correct the desired object');
+    });
+  }
+
   it('reports a write whose response was lost as unchanged in the next reconcile', async () => {
     const scene = await open();
     const fault = { type: 'reset' } as const;
