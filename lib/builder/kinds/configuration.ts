@@ -50,7 +50,8 @@ export function secretLink(options: SecretOptions): ChainedLink {
   const link = configurationLink(Secret, options, body, { generated: true });
   if (generated === undefined) return link;
   checkGenerated(options, generated);
-  return { ...link, generated };
+  // If the operator stopped after the deletion, nothing would have the values: only the link itself can accept that.
+  return { ...link, generated, options: { onImmutable: 'fail', ...link.options } };
 }
 
 function configurationLink(

@@ -4,6 +4,7 @@ import { faulty } from '../../../lib/client/index.js';
 import type { Client, FaultRule } from '../../../lib/client/index.js';
 import { Secret, StatefulSet } from '../../../lib/object/kinds.js';
 import type { OpenScene } from './builder-suite.js';
+import { errorsOf } from './immutable.js';
 import { podSpec, summary, usedKinds, withCache } from './scene.js';
 import type { Scene } from './scene.js';
 
@@ -90,6 +91,22 @@ export function generatedSuite(open: OpenScene): void {
     expect(summary(results)).to.deep.equal(['pending Secret/database']);
     expect(results[0]?.reason).to.include('generated values from another process');
     expect(await values()).to.include({ password: 'made-1' });
+  });
+
+  it('are kept although a policy of the builder recreates other objects', async () => {
+    const { make, made } = newMaker();
+    const chain = (keys: readonly string[], own?: 'recreate'): Builder =>
+      scene.builder({ onImmutable: 'recreate' }).secret({
+        ...{ name: 'database', immutable: true, onImmutable: own },
+        generated: Object.fromEntries(keys.map((key) => [key, make])),
+      });
+    await chain(['password']).reconcile();
+    const { uid } = (await scene.get(Secret, 'database')).metadata;
+    const [error] = await errorsOf(chain(['password', 'token']));
+    expect(error?.code).to.equal('ImmutableField');
+    expect((await scene.get(Secret, 'database')).metadata.uid).to.equal(uid);
+    await chain(['password', 'token'], 'recreate').reconcile();
+    expect(await values()).to.deep.equal({ password: 'made-1', token: made.at(-1) });
   });
 
   it('cause no request and no call if the cache shows no change', async () => {
