@@ -3,6 +3,7 @@ import {
   deepEqual,
   fieldPath,
   groupOfType,
+  isControlledBy,
   isForbidden,
   describeObject,
   DaemonSet,
@@ -152,8 +153,8 @@ async function waitForAny(
 const rolling: readonly ResourceType<KubernetesObject>[] = [Deployment, StatefulSet, DaemonSet];
 
 /**
- * Returns a workload of the owner with ready pods that `service` selects; undefined if there is no such
- * workload.
+ * Returns a workload with ready pods that `service` selects; undefined if there is no such workload. It is one of the
+ * owner, or any workload if the owner is about to adopt the Service.
  */
 async function presentWorkload(
   { client, settings }: RunContext,
@@ -167,10 +168,11 @@ async function presentWorkload(
   }
   const { namespace } = service.metadata;
   const { signal, owner, owns, onlyOwned } = settings;
+  const controllerUid = isControlledBy(service, owner) ? { controllerUid: owner.metadata.uid } : {};
   for (const type of rolling) {
     // Without `onlyOwned`, an earlier chain may have had a workload of any kind.
     if (onlyOwned && owns?.some((each) => isSameKind(each, type)) !== true) continue;
-    const options = { namespace, controllerUid: owner.metadata.uid ?? '', signal };
+    const options = { namespace, ...controllerUid, signal };
     const found = await listOfKind(client, type, options).catch((error: unknown) => {
       if (isForbidden(error)) return [];
       throw error;

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { isReconcileFailed } from '../../../lib/apply/index.js';
 import type { Builder } from '../../../lib/builder/index.js';
 import { forwarding } from '../../../lib/client/index.js';
 import type { Client } from '../../../lib/client/index.js';
@@ -171,6 +172,35 @@ export function successorsSuite(open: OpenScene): void {
     await scene.reconcileUntilDone(() => chain('b'));
     expect((await scene.get(Service, 'front')).spec?.selector).to.deep.equal({ track: 'b' });
   });
+
+  for (const name of ['web', 'former'])
+    it(`keeps ready pods behind an adopted Service whose workload ${name === 'web' ? 'can not be adopted' : 'has another name'}`, async () => {
+      const scene = await open();
+      const { namespace } = scene;
+      const selector = { app: 'former' };
+      const template = { metadata: { labels: selector }, spec: podSpec };
+      await scene.admin.create<Deployment>({
+        ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { namespace, name } },
+        spec: { selector: { matchLabels: selector }, template },
+      });
+      await scene.admin.create<Service>({
+        ...{ apiVersion: 'v1', kind: 'Service', metadata: { namespace, name: 'front' } },
+        spec: { selector, ports },
+      });
+      await hasReadyPods(scene, 'front', Deployment, name);
+      const [service] = await scene
+        .builder()
+        .service({ name: 'front', workload: 'web', adopt: true, spec: { ports } })
+        .deployment({ name: 'web', podSpec })
+        .reconcile()
+        .catch((error: unknown) => {
+          if (isReconcileFailed(error)) return error.results;
+          throw error;
+        });
+      expect(service?.operation).to.equal('pending');
+      expect(service?.reason).to.include(`moves from Deployment ${namespace}/${name} once`);
+      expect((await scene.get(Service, 'front')).spec?.selector).to.deep.equal(selector);
+    });
 
   it('keeps a workload whose Service has not moved yet, although the new one is ready', async () => {
     const scene = await open();
