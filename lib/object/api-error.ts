@@ -161,15 +161,19 @@ function hasReason(error: unknown, reason: string, status: number): boolean {
   return known === '' || known === 'Unknown' ? error.status === status : known === reason;
 }
 
+// A webhook may refuse a write with any reason. The reason is then not about the state of the object.
+const isAbout = (error: unknown, reason: string, status: number): boolean =>
+  hasReason(error, reason, status) && !isDenied(error as ApiError);
+
 /** Whether `error` is a 404: the object or the kind does not exist. */
-export const isNotFound = (error: unknown): boolean => hasReason(error, 'NotFound', 404);
+export const isNotFound = (error: unknown): boolean => isAbout(error, 'NotFound', 404);
 
 /** Whether `error` is a 409 on create: an object with this name exists. */
 export const isAlreadyExists = (error: unknown): boolean =>
-  isApiError(error) && error.reason === 'AlreadyExists';
+  isApiError(error) && error.reason === 'AlreadyExists' && !isDenied(error);
 
 /** Whether `error` is a 409: the object changed since it was read, or a precondition failed. */
-export const isConflict = (error: unknown): boolean => hasReason(error, 'Conflict', 409);
+export const isConflict = (error: unknown): boolean => isAbout(error, 'Conflict', 409);
 
 /** Whether `error` is a 410: the resourceVersion or continue token is too old; list again. */
 export const isGone = (error: unknown): boolean =>

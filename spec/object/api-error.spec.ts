@@ -63,6 +63,17 @@ describe('the reason of an ApiError', () => {
     });
   }
 
+  for (const [reason, status] of [
+    ['Conflict', 409],
+    ['AlreadyExists', 409],
+    ['NotFound', 404],
+  ] as const) {
+    it(`says nothing about the object if a webhook refuses a write with ${reason}`, () => {
+      const message = 'admission webhook "v.example.com" denied the request: not in this tree';
+      expect(namesOf(errorOf({ reason, message }, { status }))).to.deep.equal([]);
+    });
+  }
+
   it('is not read from other errors', () => {
     expect(namesOf(Object.assign(new Error('not found'), { status: 404 }))).to.deep.equal([]);
     expect(namesOf(new OperatorError('InvalidValue', 'not found'))).to.deep.equal([]);
