@@ -1,7 +1,6 @@
 import {
   changesTemplate,
   isContainer,
-  isKind,
   isPaused,
   keepsRevision,
   plannedFailure,
@@ -11,13 +10,7 @@ import {
 } from '../apply/index.js';
 import type { DesiredObject, ObjectPlan, PlannedObject } from '../apply/index.js';
 import { dryRun } from '../client/index.js';
-import {
-  describeObject,
-  Service,
-  referenceTo,
-  isRollingOut,
-  rolloutStatus,
-} from '../object/index.js';
+import { describeObject, referenceTo, isRollingOut, rolloutStatus } from '../object/index.js';
 import type { FieldChange, UnstructuredObject, ObjectReference } from '../object/index.js';
 import { isOperatorError } from '../system/index.js';
 import type { OperatorError } from '../system/index.js';
@@ -253,7 +246,7 @@ export async function planStep(
     if (live === undefined) return { ...plan, chained, desired, causes: [] };
     const causes = desired.causesOf?.(live) ?? [];
     const stays =
-      plan.planned.action === 'configure' && isKind(chained.ref, Service)
+      plan.planned.action === 'configure'
         ? await reasonToStay(context, chain, { chained, live })
         : undefined;
     const planned = stays === undefined ? plan.planned : { ...plan.planned, reason: stays };

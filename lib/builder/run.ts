@@ -4,7 +4,6 @@ import {
   deleteOrphan,
   desiredObject,
   failed,
-  isKind,
   pending,
   placeholderUid,
   podTemplateIn,
@@ -18,7 +17,7 @@ import {
   withPodTemplate,
 } from '../apply/index.js';
 import type { DesiredObject, ObjectResult, Outcome, Stage, WantedObject } from '../apply/index.js';
-import { describeObject, Service, referenceTo, ownerReferenceTo } from '../object/index.js';
+import { describeObject, referenceTo, ownerReferenceTo } from '../object/index.js';
 import type { UnstructuredObject } from '../object/index.js';
 import type { InternalStore } from '../store/index.js';
 import { OperatorError, isOperatorError } from '../system/index.js';
@@ -233,9 +232,7 @@ export class Run {
     const replacement = (live: UnstructuredObject): Promise<string | undefined> =>
       reasonToHold(this.#context, { chained, live }, gate);
     const update = async (live: UnstructuredObject): Promise<string | undefined> =>
-      isKind(ref, Service)
-        ? reasonToStay(this.#context, chain, { chained, live })
-        : reasonToReadAgain(chained, live);
+      reasonToReadAgain(chained, live) ?? reasonToStay(this.#context, chain, { chained, live });
     return applyObject(this.#context, desired, { creation: gate.creation, replacement, update });
   }
 

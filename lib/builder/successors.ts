@@ -8,6 +8,8 @@ import {
   describeObject,
   DaemonSet,
   Deployment,
+  NetworkPolicy,
+  PodDisruptionBudget,
   Service,
   StatefulSet,
   referenceTo,
@@ -41,6 +43,51 @@ export interface Wait {
   readonly requeueAfterMs?: number;
 }
 
+interface SelectingObject {
+  readonly chained: ChainedObject;
+  readonly live: UnstructuredObject;
+}
+
+/** Returns the reason why an object that selects pods has to stay as it is; undefined if it may change. */
+export async function reasonToStay(
+  context: RunContext,
+  chain: Chain,
+  object: SelectingObject,
+): Promise<string | undefined> {
+  if (isKind(object.live, Service)) return reasonOfService(context, chain, object);
+  return isGuard(object.live) ? reasonOfGuard(context, chain, object) : undefined;
+}
+
+const isGuard = (object: UnstructuredObject): boolean =>
+  isKind(object, NetworkPolicy) || isKind(object, PodDisruptionBudget);
+
+/**
+ * Returns the reason why a NetworkPolicy or a budget has to keep its selector. Selectors of workloads are immutable. If
+ * the workload keeps another one, the new selector would select no pod, and the pods would lose their policy.
+ */
+async function reasonOfGuard(
+  context: RunContext,
+  chain: Chain,
+  { chained, live }: SelectingObject,
+): Promise<string | undefined> {
+  const [wanted, present] = [podLabelsIn(chained.link.object), podLabelsIn(live)];
+  if (wanted === undefined || deepEqual(wanted, present)) return undefined;
+  for (const { type, ref, link } of selectedBy(chain, chained, wanted)) {
+    const policy = link.options.onImmutable ?? context.settings.onImmutable;
+    if (policy === 'recreate') continue;
+    const found = await readObject(context, type, ref);
+    if (found === undefined || deepEqual(podLabelsIn(found), podLabelsIn(link.object))) continue;
+    return `keeps its selector, because ${describeObject(ref)} has another one than the chain`;
+  }
+  return undefined;
+}
+
+/** Returns the labels by which a workload, a NetworkPolicy or a budget selects pods. */
+function podLabelsIn(object: UnstructuredObject): Labels | undefined {
+  const spec = (object['spec'] ?? {}) as Readonly<Record<string, { matchLabels?: Labels }>>;
+  return spec[isKind(object, NetworkPolicy) ? 'podSelector' : 'selector']?.matchLabels;
+}
+
 /**
  * Returns the reason why a Service has to keep its selector; undefined if it may change. A Service that moves to
  * another workload keeps it until that workload is rolled out. The governing Service of a StatefulSet, which its pods
@@ -48,10 +95,10 @@ export interface Wait {
  * selector that another manager has set is drift. It is repaired at once if it selects no ready pods, else as soon as
  * the workload has a ready pod.
  */
-export async function reasonToStay(
+async function reasonOfService(
   context: RunContext,
   chain: Chain,
-  { chained, live }: { readonly chained: ChainedObject; readonly live: UnstructuredObject },
+  { chained, live }: SelectingObject,
 ): Promise<string | undefined> {
   const { selector, publishNotReadyAddresses } = desiredSpecOf(context, chain, chained);
   const { selector: selected = {} } = serviceSpecOf(live);

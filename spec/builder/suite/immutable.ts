@@ -404,7 +404,7 @@ export function immutableSuite(open: OpenScene): void {
         .configMap({ name: 'env', data: { A: value } });
     await chain('1').reconcile();
     const { uid } = (await scene.get(ConfigMap, 'env')).metadata;
-    const text = 'objects of this namespace can\'t be changed';
+    const text = "objects of this namespace can't be changed";
     const message = `configmaps "env" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: ${text}`;
     const details = { causes: [{ message: text }] };
     const refuse = async (): Promise<never> => {

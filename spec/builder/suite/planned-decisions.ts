@@ -76,7 +76,12 @@ export function plannedDecisionsSuite(open: OpenScene): void {
       .configMap({ name: 'env', data: { A: '1' } })
       .plan();
     expect(decisions(plan)).to.deep.equal([
-      { ...env, action: 'wait', changes: [], reason: 'its namespace is being deleted' },
+      {
+        ...env,
+        action: 'wait',
+        changes: [],
+        reason: 'waits, because its namespace is being deleted',
+      },
     ]);
     await scene.edit(ConfigMap, 'held', { body: { metadata: { finalizers: null } } });
   });
