@@ -152,7 +152,9 @@ export function failed(ref: ObjectReference, error: unknown): Outcome {
   // Records no event: usually the owner is being deleted with its namespace. An owner outside of the namespace
   // retries, because no watch shows when the namespace is created again.
   if (isNamespaceTerminating(error)) {
-    return pending(ref, 'waits, because its namespace is being deleted', { requeueAfterMs: namespaceRetryMs });
+    return pending(ref, 'waits, because its namespace is being deleted', {
+      requeueAfterMs: namespaceRetryMs,
+    });
   }
   return { state: 'failed', ref, error: isApiError(error) ? explained(ref, error) : error };
 }
