@@ -253,7 +253,7 @@ function quoted(text: string): string {
 /** Returns a completion script for fish with descriptions. */
 function fishScript(program: string, shapes: readonly CommandShape[]): string {
   const name = `__${program.replaceAll('-', '_')}`;
-  const lines = shapes.flatMap((shape) => fishLines(shape, { program, name }));
+  const lines = shapes.flatMap((shape) => fishLines(shape, program, name));
   return `# Completion of ${program} for fish:
 #   ${program} completion fish > ~/.config/fish/completions/${program}.fish
 # Whether the command line begins with these words; with -e, and has no others before the cursor.
@@ -276,13 +276,8 @@ ${lines.join('\n')}
 `;
 }
 
-interface FishNames {
-  readonly program: string;
-  /** Prefix of the script's function names. */
-  readonly name: string;
-}
-
-function fishLines(shape: CommandShape, { program, name }: FishNames): readonly string[] {
+/** @param name - prefix of the script's function names */
+function fishLines(shape: CommandShape, program: string, name: string): readonly string[] {
   const { words, commands, options, values } = shape;
   const at = (flag: string): string =>
     `complete -c ${program} -n ${fishQuoted([`${name}_at`, flag, ...words].filter((part) => part !== '').join(' '))}`;

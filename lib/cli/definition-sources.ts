@@ -111,12 +111,12 @@ async function objectsInGit(
 ): Promise<readonly UnstructuredObject[]> {
   const [, revision = '', path = ''] = /^([^:]+):(.*)$/.exec(source) ?? [];
   const read = async (file: string): Promise<readonly UnstructuredObject[]> =>
-    objectsOfText(await git(['show', `${revision}:${file}`], { cwd, source }), source, inBundle);
+    objectsOfText(await git(['show', `${revision}:${file}`], cwd, source), source, inBundle);
   // Git takes paths in revisions as those from the root of the repository, unless they start with a dot.
   const own = `./${posix.normalize(path)}`;
-  const type = await git(['cat-file', '-t', `${revision}:${own}`], { cwd, source });
+  const type = await git(['cat-file', '-t', `${revision}:${own}`], cwd, source);
   if (type.trim() === 'blob') return read(own);
-  const listed = await git(['ls-tree', '-z', '--name-only', `${revision}:${own}`], { cwd, source });
+  const listed = await git(['ls-tree', '-z', '--name-only', `${revision}:${own}`], cwd, source);
   const names = listed
     .split('\0')
     .filter((name) => /^(?!kustomization\.).*\.(?:ya?ml|json)$/.test(name));
@@ -126,12 +126,7 @@ async function objectsInGit(
   return objects;
 }
 
-interface GitPlace {
-  readonly cwd: string;
-  readonly source: string;
-}
-
-function git(args: readonly string[], { cwd, source }: GitPlace): Promise<string> {
+function git(args: readonly string[], cwd: string, source: string): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile('git', args, { cwd, maxBuffer: largestFile }, (error, stdout, stderr) => {
       if (error === null) {

@@ -105,14 +105,13 @@ function problemsOf(operator: unknown): readonly string[] {
   return [
     ...nameProblems(name),
     ...(typeof setup === 'function' ? [] : [`setup: want a function, got ${typeof setup}`]),
-    ...listProblems('resources', resources, {
-      isOne: (one) => isObject(one) && 'crd' in one && 'plural' in one,
-      wanted: 'a result of defineResource',
-    }),
-    ...listProblems('webhooks', webhooks, {
-      isOne: (one) => isObject(one) && 'path' in one && 'type' in one,
-      wanted: 'a result of validatingWebhook, mutatingWebhook or conversionWebhook',
-    }),
+    ...listProblems('resources', resources, ['crd', 'plural'], 'a result of defineResource'),
+    ...listProblems(
+      'webhooks',
+      webhooks,
+      ['path', 'type'],
+      'a result of validatingWebhook, mutatingWebhook or conversionWebhook',
+    ),
   ];
 }
 
@@ -122,21 +121,19 @@ function nameProblems(name: unknown): readonly string[] {
   return problem === undefined ? [] : [`name: ${problem}`];
 }
 
-interface Form {
-  readonly isOne: (one: unknown) => boolean;
-  readonly wanted: string;
-}
-
-function listProblems(name: string, list: unknown, { isOne, wanted }: Form): readonly string[] {
+/** @param members - members of each item; an item may be a class instance */
+function listProblems(
+  name: string,
+  list: unknown,
+  members: readonly string[],
+  wanted: string,
+): readonly string[] {
   if (!Array.isArray(list)) return [`${name}: want an array, got ${typeof list}`];
-  return list.flatMap((one: unknown, index) =>
-    isOne(one) ? [] : [`${name}[${index}]: want ${wanted}`],
-  );
-}
-
-/** Unlike a JSON object, the value may be a class instance. */
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
+  return list.flatMap((one: unknown, index) => {
+    const isOne =
+      typeof one === 'object' && one !== null && members.every((member) => member in one);
+    return isOne ? [] : [`${name}[${index}]: want ${wanted}`];
+  });
 }
 
 /** Path of the operator in a project. */

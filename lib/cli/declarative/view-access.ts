@@ -6,16 +6,12 @@ import { asError } from '../../system/index.js';
 import { UsageError } from '../command-context.js';
 import { readText } from '../files.js';
 
-/** The keys from the directory of `declarative keys` that an API server of views needs. */
-export interface ServerKeys {
-  readonly tls: { readonly certificate: string; readonly privateKey: string };
-  readonly tokenKey: string;
-  /** Source of `tokenKey`; the server reads it again when it changes. */
-  readonly tokenKeyFile: string;
-}
-
-/** @throws OperatorError `InvalidConfig`: a file can't be read */
-export async function readServerKeys(directory: string): Promise<ServerKeys> {
+/**
+ * Reads the keys that an API server of views needs from the directory of `declarative keys`. The server reads
+ * `tokenKeyFile`, the source of `tokenKey`, again when it changes.
+ * @throws OperatorError `InvalidConfig`: a file can't be read
+ */
+export async function readServerKeys(directory: string) {
   const files = keyFilesIn(directory);
   const tls = {
     certificate: await readText(files.certificate),
@@ -24,14 +20,11 @@ export async function readServerKeys(directory: string): Promise<ServerKeys> {
   return { tls, tokenKey: await readText(files.tokenKey), tokenKeyFile: files.tokenKey };
 }
 
-/** The keys from the directory of `declarative keys` that sign tokens. */
-export interface SigningKeys {
-  readonly certificate: string;
-  readonly signingKey: string;
-}
-
-/** @throws OperatorError `InvalidConfig`: a file can't be read */
-export async function readSigningKeys(directory: string): Promise<SigningKeys> {
+/**
+ * Reads the keys that sign tokens from the directory of `declarative keys`.
+ * @throws OperatorError `InvalidConfig`: a file can't be read
+ */
+export async function readSigningKeys(directory: string) {
   const files = keyFilesIn(directory);
   return {
     certificate: await readText(files.certificate),

@@ -9,6 +9,7 @@ import type { CommandContext } from '../command-context.js';
 import { definitionsAt } from '../definition-sources.js';
 import { objectsAt, textsOf } from '../json-values.js';
 import { generatedFile, isGenerated } from '../manifests/generated-file.js';
+import type { WantedManifests } from '../manifests/generated-file.js';
 import { namespacesFolder } from '../manifests/role-file.js';
 import { roleFiles } from '../manifests/role-files.js';
 import { generate } from '../manifests/write-manifests.js';
@@ -134,11 +135,6 @@ function definitionOf(
   };
 }
 
-interface FixedFiles {
-  readonly wanted: readonly WantedFile[];
-  readonly notes: readonly string[];
-}
-
 /** The files of a project of `init` that do not depend on its code, apart from the roles. */
 const ofInit =
   /^(?:PROJECT|\.dockerignore|\.gitignore|config\/(?:default|manager|metrics-auth|network-policy|prometheus|rbac)\/.*)$/;
@@ -152,7 +148,7 @@ async function fixedFiles(
   folder: string,
   name: string,
   { apiServer, image }: DeploymentOptions,
-): Promise<FixedFiles> {
+): Promise<WantedManifests> {
   const words = { 'operator-name': name };
   const files = [
     ...(await initFiles({ name, domain: 'dcontroller.io' }, 'declarative')).filter(

@@ -24,18 +24,8 @@ export function isConverted({ spec }: CustomResourceDefinition): boolean {
   return spec.conversion?.strategy === 'Webhook';
 }
 
-/** A version that a definition must keep. */
-interface MissingVersion {
-  readonly version: string;
-  readonly message: string;
-  readonly remedy: string;
-}
-
 /** Returns the versions with stored objects that a definition lacks: a server refuses the definition. */
-export function versionsWithout(
-  { spec }: CustomResourceDefinition,
-  stored: readonly string[],
-): readonly MissingVersion[] {
+export function versionsWithout({ spec }: CustomResourceDefinition, stored: readonly string[]) {
   return stored
     .filter((version) => spec.versions.every(({ name }) => name !== version))
     .map((version) => ({

@@ -74,16 +74,15 @@ export function conversionPatch(
   };
 }
 
-export interface WebhookManifestOptions {
-  /** Whether existing webhooks stay in the files. */
-  readonly keep: boolean;
-}
-
-/** Returns the files of an operator's webhooks. @param folder - the project's */
+/**
+ * Returns the files of an operator's webhooks.
+ * @param folder - the project's
+ * @param options - `keep`: existing webhooks stay in the files
+ */
 export async function webhookManifestFiles(
   folder: string,
   operator: Served,
-  { keep }: WebhookManifestOptions,
+  { keep }: { readonly keep: boolean },
 ): Promise<WantedManifests> {
   const patches = await conversionPatches(folder, operator);
   const before = await textIfExists(join(folder, admissionPath));

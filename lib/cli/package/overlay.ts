@@ -125,12 +125,9 @@ function moved(value: unknown, move: Move): unknown {
 }
 
 /** The objects of an overlay and their source. */
-interface OverlayObjects {
-  /** The project's folder. */
-  readonly folder: string;
+interface OverlayObjects extends BuiltOverlay {
   /** The overlay, for messages. */
   readonly from: string;
-  readonly objects: readonly BuiltObject[];
   readonly signal: AbortSignal;
 }
 
@@ -220,15 +217,8 @@ export function imageWithTag(image: string): string {
   return tag === undefined && digest === undefined ? `${image}:latest` : image;
 }
 
-/** The parts of an image's name; empty if absent. */
-interface ImageName {
-  readonly name: string;
-  readonly tag: string;
-  readonly digest: string;
-}
-
-/** Splits an image: `host:5000/name:tag@sha256:…`. */
-export function splitImage(image: string): ImageName {
+/** Splits an image: `host:5000/name:tag@sha256:…`. A part is empty if it is absent. */
+export function splitImage(image: string) {
   const [, name = '', tag = '', digest = ''] = /^(.*?)(?::([^:@/]*))?(?:@(.*))?$/.exec(image) ?? [];
   return { name, tag, digest };
 }
@@ -237,13 +227,7 @@ export function splitImage(image: string): ImageName {
 export type BuiltObject = UnstructuredObject;
 
 /** Overrides for a kustomization. */
-interface BuildOptions {
-  /** Namespace of all objects. @defaultValue the kustomization's */
-  readonly namespace?: string | undefined;
-  /** Further entries of the `resources` of this kustomization. @defaultValue none */
-  readonly resources?: readonly string[] | undefined;
-  /** Further entries of the `components` of this kustomization. @defaultValue none */
-  readonly components?: readonly string[] | undefined;
+interface BuildOptions extends Pick<OverlayOptions, 'namespace' | 'resources' | 'components'> {
   /** Stops kubectl. @defaultValue never */
   readonly signal?: AbortSignal | undefined;
 }

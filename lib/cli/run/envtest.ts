@@ -1,6 +1,5 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { ListenTls } from '../../apiserver/internal.js';
 import { OperatorError, waited } from '../../system/index.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
@@ -126,14 +125,6 @@ const serverAlone = {
   kubernetesService: true,
 } as const;
 
-/** The options of the server that flags of kube-apiserver set. */
-interface Serving {
-  readonly port: number;
-  readonly host: string;
-  readonly rbac: boolean;
-  readonly tls: ListenTls;
-}
-
 /** Flags without an effect here: the files of etcd and of the tokens, and what the server always does. */
 const silentFlags: ReadonlySet<string> = new Set([
   ...['advertise-address', 'allow-privileged', 'disable-admission-plugins', 'etcd-servers'],
@@ -141,7 +132,8 @@ const silentFlags: ReadonlySet<string> = new Set([
   ...['service-account-signing-key-file', 'service-cluster-ip-range'],
 ]);
 
-async function servingOf(flags: readonly string[], context: CommandContext): Promise<Serving> {
+/** Returns the options of the server that flags of kube-apiserver set. */
+async function servingOf(flags: readonly string[], context: CommandContext) {
   const given = new Map(flags.map(nameAndValue));
   const take = (name: string): string | undefined => {
     const value = given.get(name);

@@ -167,25 +167,16 @@ export interface OperatorRun {
   stop(): Promise<void>;
 }
 
-/** An operator in a manager of its own, ready to run. */
-interface PreparedRun {
-  readonly manager: Manager;
-  begin(): OperatorRun;
-}
-
 /**
  * Puts an operator into a manager without running it. Errors of its `setup` are thrown here.
  * @param options - of the manager, for this operator
  */
-async function prepareRun(
-  { operator }: LoadedProject,
-  options: ManagerOptions,
-): Promise<PreparedRun> {
+async function prepareRun({ operator }: LoadedProject, options: ManagerOptions) {
   const manager = new Manager({ shards: false, ...options });
   await operator.setup(manager);
   return {
     manager,
-    begin: () => {
+    begin: (): OperatorRun => {
       const stop = new AbortController();
       const ended = manager.run(stop.signal);
       return {

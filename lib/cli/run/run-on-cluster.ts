@@ -39,7 +39,7 @@ export async function runOnCluster(running: Running): Promise<void> {
       }),
       prepare: async (loaded) => {
         feed.use(loaded.operator.resources ?? []);
-        sayCrds(await servedCrds(loaded, { ...running, client }), { lines, isFirst });
+        sayCrds(await servedCrds(loaded, client, running), lines, isFirst);
         if (isFirst) sayWebhooks(running, lines);
         isFirst = false;
       },
@@ -56,10 +56,6 @@ export async function runOnCluster(running: Running): Promise<void> {
   }
 }
 
-interface OnCluster extends Running {
-  readonly client: Awaited<ReturnType<typeof clusterClient>>;
-}
-
 /** A CustomResourceDefinition in the cluster; `served`: it existed and was not compared. */
 type ServedCrd = Omit<InstalledCrd, 'action'> & {
   readonly action: InstalledCrd['action'] | 'served' | typeof unconverted;
@@ -67,7 +63,8 @@ type ServedCrd = Omit<InstalledCrd, 'action'> & {
 
 async function servedCrds(
   { operator }: LoadedProject,
-  { options, client, signal }: OnCluster,
+  client: Client,
+  { options, signal }: Running,
 ): Promise<readonly ServedCrd[]> {
   const { resources = [] } = operator;
   if (options.installCrds === true) {
@@ -114,13 +111,8 @@ async function refuseUnconverted(
   }
 }
 
-interface Saying {
-  readonly lines: NewsLines;
-  readonly isFirst: boolean;
-}
-
 /** Prints the definitions; at a restart only changed ones. */
-function sayCrds(crds: readonly ServedCrd[], { lines, isFirst }: Saying): void {
+function sayCrds(crds: readonly ServedCrd[], lines: NewsLines, isFirst: boolean): void {
   const shown = crds.filter(({ action }) => isFirst || /^(?:installed|updated)$/.test(action));
   if (shown.length === 0) return;
   const texts = shown.map(({ name, action }) => `${name} (${action})`);

@@ -107,15 +107,14 @@ async function definitionsIn(
   throw new OperatorError('InvalidConfig', `${message}; apply it once the server runs`);
 }
 
-export interface ServerOptions extends EmbeddedClusterOptions {
-  readonly port: number;
-}
-
 /**
  * Starts an embedded cluster that listens on a port.
  * @throws OperatorError `ListenFailed`: the port is taken; and the errors of the cluster
  */
-export async function startServer({ port, ...options }: ServerOptions): Promise<EmbeddedCluster> {
+export async function startServer({
+  port,
+  ...options
+}: EmbeddedClusterOptions & { readonly port: number }): Promise<EmbeddedCluster> {
   const cluster = await EmbeddedCluster.start(options);
   try {
     await cluster.listen(port);

@@ -14,7 +14,7 @@ import {
   englishPlural,
   kebabCase,
 } from './names.js';
-import { openProject, isSameKind, projectFileName, withResource } from './project-file.js';
+import { openProject, isSameKind, projectChange, withResource } from './project-file.js';
 import type { OpenProject, Project, ProjectResource } from './project-file.js';
 import type { PlannedFile } from './plan-files.js';
 import { partInsertions, forTestRunner } from './init-project.js';
@@ -69,11 +69,7 @@ export async function replayApi(
     : apiFiles(project, resource, { parts: added, folder }));
   const noted = withResource(text, resource, path);
   const inParts = await partInsertions(project, resource, folder);
-  const wanted = [
-    ...files,
-    ...inParts,
-    { type: 'edited', path: projectFileName, text: noted, from: text } as const,
-  ];
+  const wanted = [...files, ...inParts, projectChange(text, noted)];
   const next = ['npm test', 'npx operator-builder run --embedded', 'npm run deploy'];
   return carryOut({ wanted: forTestRunner(wanted, project), next }, options, context);
 }
@@ -108,7 +104,7 @@ async function createForeignApi(
   const noted = withResource(text, controlled, path);
   const wanted = [
     ...(await foreignFiles(project, { resource: controlled, definition }, folder)),
-    { type: 'edited', path: projectFileName, text: noted, from: text } as const,
+    projectChange(text, noted),
   ];
   const next = ['npm test', 'npm run deploy'];
   return carryOut({ wanted: forTestRunner(wanted, project), next }, options, context);

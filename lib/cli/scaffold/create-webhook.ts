@@ -33,7 +33,7 @@ import type { PlannedFile, WantedFile } from './plan-files.js';
 import {
   isSameKind,
   openProject,
-  projectFileName,
+  projectChange,
   webhookWords,
   wholeGroup,
   withResource,
@@ -77,10 +77,7 @@ export async function createWebhook(
     { ...resource, webhooks: { ...resource.webhooks, ...asked } },
     path,
   );
-  const wanted = [
-    ...files,
-    { type: 'edited', path: projectFileName, text: noted, from: text } as const,
-  ];
+  const wanted = [...files, projectChange(text, noted)];
   const next = ['npm test', 'npm run deploy'];
   return carryOut({ wanted: forTestRunner(wanted, project), next }, options, context);
 }

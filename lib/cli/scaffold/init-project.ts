@@ -112,13 +112,8 @@ async function refuseFull(folder: string): Promise<void> {
   throw new OperatorError('InvalidConfig', `${folder} is not empty (${some}); ${remedy}`);
 }
 
-/** A project in the folder, and the text of its file. */
-interface PresentProject {
-  readonly text: string;
-  readonly project: Project;
-}
-
-async function presentProject(folder: string): Promise<PresentProject | undefined> {
+/** Returns the project in a folder, and the text of its file; undefined without a project. */
+async function presentProject(folder: string) {
   const path = join(folder, projectFileName);
   const text = await textIfExists(path);
   return text === undefined ? undefined : { text, project: parseProject(text, path) };

@@ -13,7 +13,7 @@ import type { ImportedName } from './insertions.js';
 import {
   isSameKind,
   openProject,
-  projectFileName,
+  projectChange,
   withCliVersion,
   withoutKind,
 } from './project-file.js';
@@ -57,10 +57,7 @@ export async function upgradeProject(
     onConflict: 'mark',
   });
   const noted = withCliVersion(text, packageVersion, path);
-  const files = [
-    ...wanted,
-    { type: 'edited', path: projectFileName, text: noted, from: text } as const,
-  ];
+  const files = [...wanted, projectChange(text, noted)];
   const steps = [
     ...conflicts.map((file) => `edit ${file}  # it has conflicts`),
     ...left.map((file) => `rm ${file}  # no longer in the templates; it has your changes`),
@@ -127,10 +124,7 @@ export async function deleteApi(
     onConflict: 'leave',
   });
   const noted = withoutKind(text, options, path);
-  const files = [
-    ...wanted,
-    { type: 'edited', path: projectFileName, text: noted, from: text } as const,
-  ];
+  const files = [...wanted, projectChange(text, noted)];
   const steps = [
     ...left.map((file) => `rm ${file}  # it has your changes`),
     ...conflicts.map((file) => `edit ${file}  # it has lines of ${kind} next to your changes`),

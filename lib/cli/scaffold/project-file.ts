@@ -15,6 +15,7 @@ import {
   checkVersion,
 } from './names.js';
 import { textIfExists } from './plan-files.js';
+import type { WantedFile } from './plan-files.js';
 import { styles, testRunners } from './scaffold-command.js';
 import type { ScaffoldOptions, Style, TestRunner } from './scaffold-command.js';
 
@@ -345,6 +346,11 @@ export async function openProject(
       ? 'pass the folder of a project, or create one with operator-builder init'
       : `pass the folder of the project around it: -C ${relative(cwd, around) || '.'}`;
   throw new OperatorError('InvalidConfig', `${path} does not exist; ${remedy}`);
+}
+
+/** Returns the change of a project's file, which is refused if the file no longer has the text `from`. */
+export function projectChange(from: string, text: string): WantedFile {
+  return { type: 'edited', path: projectFileName, text, from };
 }
 
 /** Returns the nearest folder above with a project; undefined without one. */

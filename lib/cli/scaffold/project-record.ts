@@ -150,7 +150,7 @@ export async function renderProject(
     const { name, domain, parts, testRunner } = project;
     await initProject({ ...options, name, domain, with: parts, testRunner }, quiet);
     for (const resource of project.resources) {
-      await addKind(resource, { folder, options, context: quiet });
+      await addKind(resource, folder, options, quiet);
     }
     for (const { webhooks, ...resource } of project.resources) {
       if (webhooks === undefined) continue;
@@ -195,15 +195,11 @@ export async function recordProject(
   await writeFiles(folder, files, signal);
 }
 
-interface Replay {
-  readonly folder: string;
-  readonly options: ScaffoldOptions;
-  readonly context: CommandContext;
-}
-
 async function addKind(
   resource: ProjectResource,
-  { folder, options, context }: Replay,
+  folder: string,
+  options: ScaffoldOptions,
+  context: CommandContext,
 ): Promise<void> {
   const { external = false, controller, scope } = resource;
   // A built-in kind without a controller has only webhooks, which are added separately.

@@ -16,17 +16,12 @@ import {
 
 type Version = CustomResourceDefinition['spec']['versions'][number];
 
-interface TypeModule {
-  /** Relative to the output folder: `cert-manager.io/v1/certificate.ts`. */
-  readonly path: string;
-  readonly text: string;
-}
-
 /**
- * Generates a module for each served version of a definition.
+ * Generates a module for each served version of a definition, with its path in the output folder:
+ * `cert-manager.io/v1/certificate.ts`.
  * @throws OperatorError `InvalidConfig`: a name in the definition can't be used in code, or as the name of a file
  */
-export function typeModules(crd: CustomResourceDefinition): readonly TypeModule[] {
+export function typeModules(crd: CustomResourceDefinition) {
   refuseNames(crd);
   const { group, names, versions } = crd.spec;
   return versions

@@ -5,26 +5,19 @@ import { breakingRules } from '../evolution/breaking-rules.js';
 import { chosen } from '../evolution/findings.js';
 import type { DefinitionFinding } from '../evolution/findings.js';
 import { finding, withoutUid } from './upgrade-report.js';
-import type { Finding, HarmlessChange } from './upgrade-report.js';
+import type { Effects, Finding } from './upgrade-report.js';
 
 /** Definitions before and after an upgrade, and what is reported already. */
-interface DefinitionUpgrade {
+interface DefinitionUpgrade extends Effects {
   readonly before: readonly CustomResourceDefinition[];
   readonly after: readonly CustomResourceDefinition[];
-  readonly findings: readonly Finding[];
-  readonly changes: readonly HarmlessChange[];
-}
-
-/** The breaking changes of definitions: errors as findings, warnings as harmless changes. */
-interface BreakingReport {
-  readonly findings: readonly Finding[];
-  readonly changes: readonly HarmlessChange[];
 }
 
 /**
- * Returns the breaking changes of definitions. Leaves out removals and defaults that are reported for a stored object.
+ * Returns the breaking changes of definitions: errors as findings, warnings as harmless changes. Leaves out removals and
+ * defaults that are reported for a stored object.
  */
-export function breakingDefinitions(upgrade: DefinitionUpgrade): BreakingReport {
+export function breakingDefinitions(upgrade: DefinitionUpgrade): Effects {
   const { before, after } = upgrade;
   const unreported = breakingChanges(before, after).filter(
     (change) => !isReported(change, upgrade),

@@ -6,17 +6,12 @@ import type { OperatorDefinition } from '../../manager/index.js';
 import {
   isApiError,
   describeObject,
-  groupOf,
   Namespace,
   keyOf,
   referenceTo,
   versionOf,
 } from '../../object/index.js';
-import type {
-  CustomResourceDefinition,
-  UnstructuredObject,
-  ObjectReference,
-} from '../../object/index.js';
+import type { UnstructuredObject, ObjectReference } from '../../object/index.js';
 import { asError, OperatorError, isOperatorError, VirtualClock } from '../../system/index.js';
 import type { Logger } from '../../system/index.js';
 import { InProcessWebhooks } from '../in-process-webhooks.js';
@@ -25,7 +20,7 @@ import { checkManager, idOf, objectsIn } from './cluster-state.js';
 import { compareStates } from './compare-states.js';
 import { replay } from './replay.js';
 import type { ReplayEnd, ReplayFailure } from './replay.js';
-import { unserved, upgradeDefinitions } from './upgrade-definitions.js';
+import { resourceOf, unserved, upgradeDefinitions } from './upgrade-definitions.js';
 import type { DefinitionsResult } from './upgrade-definitions.js';
 import { finding, withoutUid } from './upgrade-report.js';
 import type { Finding, HarmlessChange, UpgradeReport } from './upgrade-report.js';
@@ -97,16 +92,11 @@ export async function checkUpgrade(check: UpgradeCheck): Promise<UpgradeReport> 
   }
 }
 
-interface Conversions {
-  readonly services: InProcessWebhooks['services'];
-  /** The definitions of the operator, converted by the services. */
-  readonly crds: readonly CustomResourceDefinition[];
-}
-
+/** Returns services that convert between versions, and the operator's definitions, which name these services. */
 function conversionsOf(
   operator: OperatorDefinition,
   settings: ConstructorParameters<typeof InProcessWebhooks>[0],
-): Conversions {
+) {
   const { webhooks = [] } = operator;
   const served = new InProcessWebhooks(settings);
   served.use(webhooks.filter(({ type }) => type === 'conversion'));
@@ -154,10 +144,9 @@ function restless(ref: ObjectReference): Finding {
 function isVersionReported(
   { apiVersion, kind }: ObjectReference,
   { findings }: DefinitionsResult,
-  { resources = [] }: OperatorDefinition,
+  operator: OperatorDefinition,
 ): boolean {
-  const group = groupOf(apiVersion);
-  const definition = resources.find((each) => each.kind === kind && each.group === group)?.crd;
+  const definition = resourceOf({ apiVersion, kind }, operator)?.crd;
   return findings.some(
     ({ type, ref, changes }) =>
       type === 'version' &&

@@ -20,7 +20,7 @@ import { hashSources } from '../../plan/index.js';
 import { isOfNamespace, isOperatorsOwn, usersOf } from './cluster-state.js';
 import type { ClusterState } from './cluster-state.js';
 import { finding, withoutUid } from './upgrade-report.js';
-import type { Finding, HarmlessChange } from './upgrade-report.js';
+import type { Effects, Finding, HarmlessChange } from './upgrade-report.js';
 
 /** The states before and after an upgrade. */
 interface States {
@@ -30,22 +30,15 @@ interface States {
   readonly remade?: readonly ObjectReference[] | undefined;
 }
 
-/** The effects of an upgrade. */
-interface Comparison {
-  readonly findings: readonly Finding[];
-  readonly changes: readonly HarmlessChange[];
-}
-
 /** Compares the states before and after an upgrade, and finds harmful changes. */
-export function compareStates(states: States): Comparison {
+export function compareStates(states: States): Effects {
   const { before, after } = states;
   const lost = lostObjects(states);
-  const kept = [...before].flatMap(([id, from]) => {
-    const to = after.get(id);
-    return to === undefined || !isOperatorsOwn(from) ? [] : [{ from, to }];
-  });
   const touched = touchedSources(states);
-  const judged = kept.map((pair) => judge(pair, { states, touched }));
+  const judged = [...before].flatMap(([id, from]) => {
+    const to = after.get(id);
+    return to === undefined || !isOperatorsOwn(from) ? [] : [judge(from, to, states, touched)];
+  });
   const created = [...after].flatMap(([id, object]): HarmlessChange[] => {
     const isNew = !before.has(id) && isNotable(object) && !lost.replacements.has(id);
     return isNew ? [{ action: 'create', ref: referenceOf(object), changes: [] }] : [];
@@ -60,18 +53,13 @@ export function compareStates(states: States): Comparison {
   };
 }
 
-interface Kept {
-  readonly from: UnstructuredObject;
-  readonly to: UnstructuredObject;
-}
-
-interface Surroundings {
-  readonly states: States;
-  /** Changed ConfigMaps and Secrets. */
-  readonly touched: readonly ObjectReference[];
-}
-
-function judge({ from, to }: Kept, { states, touched }: Surroundings): Comparison {
+/** @param touched - changed ConfigMaps and Secrets */
+function judge(
+  from: UnstructuredObject,
+  to: UnstructuredObject,
+  states: States,
+  touched: readonly ObjectReference[],
+): Effects {
   const ref = referenceOf(to);
   const ignored = isBuiltIn(to) ? [...serverSetFields, 'status'] : serverSetFields;
   const isRemade = states.remade?.some(({ uid }) => uid === to.metadata.uid) === true;
@@ -82,13 +70,13 @@ function judge({ from, to }: Kept, { states, touched }: Surroundings): Compariso
   // Refused writes already report immutable fields.
   const changes = isRemade ? all.filter(({ path }) => !isImmutablePath(to, path)) : all;
   if (from.metadata.uid !== to.metadata.uid && !isRemade)
-    return recreated(ref, { from, states, changes });
+    return recreated(ref, from, changes, states);
   if (changes.length === 0) return { findings: [], changes: [] };
   const ofTemplate = changes.filter(({ path }) => path.startsWith('spec.template'));
   const pods = podsOf(from, states.before);
   const rolls = rollsPods(to) && ofTemplate.length > 0 && pods.length > 0 && !updatesOnDelete(to);
   const others = rolls ? changes.filter((change) => !ofTemplate.includes(change)) : changes;
-  const note = noteOn(from, { to, changes: others, states });
+  const note = noteOn(to, others, states);
   const harmless: HarmlessChange[] =
     others.length === 0
       ? []
@@ -106,13 +94,12 @@ function judge({ from, to }: Kept, { states, touched }: Surroundings): Compariso
   return { findings: [restart], changes: harmless };
 }
 
-interface Recreation {
-  readonly from: UnstructuredObject;
-  readonly states: States;
-  readonly changes: readonly FieldChange[];
-}
-
-function recreated(ref: ObjectReference, { from, states, changes }: Recreation): Comparison {
+function recreated(
+  ref: ObjectReference,
+  from: UnstructuredObject,
+  changes: readonly FieldChange[],
+  states: States,
+): Effects {
   const own = podsOf(from, states.before);
   const uids = new Set([...states.after.values()].map(({ metadata }) => metadata.uid));
   const gone = own.filter(({ metadata }) => !uids.has(metadata.uid)).length;
@@ -128,18 +115,14 @@ function recreated(ref: ObjectReference, { from, states, changes }: Recreation):
   return { findings: [found], changes: [] };
 }
 
-interface Change {
-  readonly to: UnstructuredObject;
-  readonly changes: readonly FieldChange[];
-  readonly states: States;
-}
-
-function noteOn(from: UnstructuredObject, { to, changes, states }: Change): string | undefined {
+function noteOn(
+  to: UnstructuredObject,
+  changes: readonly FieldChange[],
+  states: States,
+): string | undefined {
   if (to.kind === 'ConfigMap' || to.kind === 'Secret') {
     const isData = changes.some(({ path }) => !path.startsWith('metadata'));
-    const users = isData
-      ? usersOf(from, states.after).filter((user) => !isRolled(user, states))
-      : [];
+    const users = isData ? usersOf(to, states.after).filter((user) => !isRolled(user, states)) : [];
     if (users.length === 0) return undefined;
     const names = users.map((user) => describeObject(user)).join(', ');
     return `${names} is not restarted: mounted files are updated after a while, environment variables keep their values`;
@@ -227,15 +210,8 @@ function selectorOf(service: UnstructuredObject): Labels {
   return (service['spec'] as { readonly selector?: Labels } | undefined)?.selector ?? {};
 }
 
-/** Objects that are gone. */
-interface Lost {
-  readonly findings: readonly Finding[];
-  /** Ids of the objects that replace them under other names. */
-  readonly replacements: ReadonlySet<string>;
-}
-
-/** Returns the objects that an upgrade removes, with their replacements. */
-function lostObjects({ before, after }: States): Lost {
+/** Returns findings for the objects that an upgrade removes, and the ids of their replacements under other names. */
+function lostObjects({ before, after }: States) {
   const gone = [...before].filter(([id, object]) => !after.has(id) && isLost(object));
   const fresh = new Map([...after].filter(([id, each]) => !before.has(id) && isNotable(each)));
   const replacements = new Set<string>();

@@ -20,22 +20,16 @@ import { storageOf } from '../evolution/versions.js';
 import { finding } from './upgrade-report.js';
 import type { Finding } from './upgrade-report.js';
 
-/** The effects of a storage migration. */
-interface Rehearsal {
-  readonly findings: readonly Finding[];
-  /** Objects that the server can't store in the new version. */
-  readonly skipped: readonly ObjectReference[];
-}
-
 /**
  * Writes objects in the storage version of their new definition, as a storage migration does, and reads them again
- * in the version before. Reports fields that are lost on the way. The cluster stays as it was.
+ * in the version before. Reports fields that are lost on the way, and skips objects that the server can't store in the
+ * new version. The cluster stays as it was.
  */
 export async function rehearseMigration(
   objects: readonly UnstructuredObject[],
   crd: CustomResourceDefinition,
   cluster: EmbeddedCluster,
-): Promise<Rehearsal> {
+) {
   const storage = storageOf(crd);
   const moved = objects.filter(({ apiVersion }) => versionOf(apiVersion) !== storage.name);
   if (moved.length === 0) return { findings: [], skipped: [] };

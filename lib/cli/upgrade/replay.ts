@@ -17,9 +17,7 @@ import {
 } from '../../object/index.js';
 import type {
   ApiError,
-  FieldChange,
   KubernetesObject,
-  ObjectKey,
   UnstructuredObject,
   ObjectReference,
 } from '../../object/index.js';
@@ -91,7 +89,7 @@ async function untilRest(
   controllers: readonly Controller[],
   client: Client,
   settings: ReplaySettings,
-): Promise<Pick<ReplayEnd, 'failures' | 'restless'>> {
+) {
   const { cluster } = settings;
   for (let round = 1; ; round++) {
     const written = new Map<string, UnstructuredObject>();
@@ -147,16 +145,8 @@ function isFleeting({ apiVersion, kind }: UnstructuredObject): boolean {
   return kind === 'Event' || (kind === 'Lease' && groupOf(apiVersion) === 'coordination.k8s.io');
 }
 
-interface Due {
-  readonly controller: Controller;
-  readonly key: ObjectKey;
-  readonly ref: ObjectReference;
-}
-
-function due(
-  controllers: readonly Controller[],
-  { cluster, skipped = [] }: ReplaySettings,
-): readonly Due[] {
+/** Returns the objects that controllers reconcile, each with its controller. */
+function due(controllers: readonly Controller[], { cluster, skipped = [] }: ReplaySettings) {
   const objects = objectsIn(cluster.snapshot());
   const isSkipped = ({ apiVersion, kind, metadata }: UnstructuredObject): boolean =>
     skipped.some(
@@ -225,7 +215,7 @@ export class Refusals {
         return await work;
       } catch (error) {
         if (isRefusal(error) && options.dryRun !== true) {
-          await this.#note(client, { object, error, manager: options.fieldManager ?? '' });
+          await this.#note(client, object, error, options.fieldManager ?? '');
         }
         throw error;
       }
@@ -246,9 +236,15 @@ export class Refusals {
     };
   }
 
-  async #note(client: Client, { object, error, manager }: Refusal): Promise<void> {
+  async #note(
+    client: Client,
+    object: KubernetesObject,
+    error: ApiError,
+    manager: string,
+  ): Promise<void> {
     const live = await getIfExists<UnstructuredObject>(client, object, keyOf(object));
-    const changes = live === undefined ? [] : fieldsOf({ object, live, error, manager });
+    const desired = { object } as unknown as DesiredObject;
+    const changes = live === undefined ? [] : immutableChanges({ desired, live }, manager, error);
     const ref = referenceTo(live ?? object);
     const fields = changes.map(({ path }) => path);
     const why = fields.length === 0 ? '' : `: ${fields.join(', ')} can't change once set`;
@@ -266,25 +262,9 @@ function uidOf({ metadata }: KubernetesObject): string {
   return metadata.uid ?? '';
 }
 
-interface Refusal {
-  readonly object: KubernetesObject;
-  readonly error: ApiError;
-  readonly manager: string;
-}
-
 /** Whether the server rejects the write itself. Conflicts and existing objects are left to a retry. */
 function isRefusal(error: unknown): error is ApiError {
   return isApiError(error) && [400, 403, 422].includes(error.status);
-}
-
-function fieldsOf({
-  object,
-  live,
-  error,
-  manager,
-}: Refusal & { readonly live: UnstructuredObject }): readonly FieldChange[] {
-  const desired = { object } as unknown as DesiredObject;
-  return immutableChanges({ desired, live }, manager, error);
 }
 
 function saidOf(error: ApiError): string {

@@ -1,7 +1,8 @@
 import omit from 'lodash/omit.js';
 import { ensureCrd } from '../../client/index.js';
+import type { Client } from '../../client/index.js';
 import type { EmbeddedCluster } from '../../apiserver/index.js';
-import type { OperatorDefinition } from '../../manager/index.js';
+import type { OperatorDefinition, OperatorResource } from '../../manager/index.js';
 import {
   isApiError,
   fieldPath,
@@ -22,12 +23,10 @@ import { versionsWithout } from '../evolution/versions.js';
 import { objectsIn } from './cluster-state.js';
 import { isServedIn, rehearseMigration } from './rehearse-migration.js';
 import { finding, withoutUid } from './upgrade-report.js';
-import type { Finding, HarmlessChange } from './upgrade-report.js';
+import type { Effects, Finding, HarmlessChange } from './upgrade-report.js';
 
 /** The effects of new definitions on stored objects. */
-export interface DefinitionsResult {
-  readonly findings: readonly Finding[];
-  readonly changes: readonly HarmlessChange[];
+export interface DefinitionsResult extends Effects {
   /** Objects on which the new version can't be tried. */
   readonly skipped: readonly ObjectReference[];
 }
@@ -65,13 +64,15 @@ export async function upgradeDefinitions(upgrade: DefinitionsUpgrade): Promise<D
       continue;
     }
     const read: DefinitionsResult[] = [];
-    for (const object of own) read.push(await readAgain(object, { crd, client }));
+    for (const object of own) read.push(await readAgain(object, crd, client));
     const accepted = own.filter((_, index) => read[index]?.skipped.length === 0);
     const migrated = await rehearseMigration(accepted, crd, cluster);
     results.push(...read, { ...noEffects, ...migrated });
   }
   // The operator does not define foreign kinds, such as built-in ones.
-  const unserved = stored.filter((object) => isDefined(object, from) && !isDefined(object, to));
+  const unserved = stored.filter(
+    (object) => resourceOf(object, from) !== undefined && resourceOf(object, to) === undefined,
+  );
   return {
     findings: [...results.flatMap(({ findings }) => findings), ...unserved.map(withoutDefinition)],
     changes: results.flatMap(({ changes }) => changes),
@@ -79,11 +80,12 @@ export async function upgradeDefinitions(upgrade: DefinitionsUpgrade): Promise<D
   };
 }
 
-function isDefined(
-  { apiVersion, kind }: UnstructuredObject,
+/** Returns the resource of an object's kind; undefined if the operator does not define the kind. */
+export function resourceOf(
+  { apiVersion, kind }: Pick<ObjectReference, 'apiVersion' | 'kind'>,
   { resources = [] }: OperatorDefinition,
-): boolean {
-  return resources.some((each) => each.kind === kind && each.group === groupOf(apiVersion));
+): OperatorResource | undefined {
+  return resources.find((each) => each.kind === kind && each.group === groupOf(apiVersion));
 }
 
 function withoutDefinition(object: UnstructuredObject): Finding {
@@ -112,12 +114,11 @@ function versionsGone(crd: CustomResourceDefinition, cluster: EmbeddedCluster): 
 /** Returns findings for objects in versions that the new operator no longer serves. */
 export function unserved(
   given: readonly UnstructuredObject[],
-  { resources = [] }: OperatorDefinition,
+  operator: OperatorDefinition,
 ): readonly Finding[] {
   return given.flatMap((object) => {
-    const { apiVersion, kind } = object;
-    const group = groupOf(apiVersion);
-    const resource = resources.find((each) => each.kind === kind && each.group === group);
+    const { apiVersion } = object;
+    const resource = resourceOf(object, operator);
     const { versions = [] } = resource?.crd.spec ?? {};
     const isServed = versions.some(({ name, served }) => name === versionOf(apiVersion) && served);
     if (resource === undefined || isServed) return [];
@@ -140,15 +141,11 @@ async function installed(
   }
 }
 
-interface Reading {
-  readonly crd: CustomResourceDefinition;
-  readonly client: ReturnType<EmbeddedCluster['client']>;
-}
-
 /** Returns how the new definition changes a stored object in reads, and why it would refuse to create the object. */
 async function readAgain(
   object: UnstructuredObject,
-  { crd, client }: Reading,
+  crd: CustomResourceDefinition,
+  client: Client,
 ): Promise<DefinitionsResult> {
   const ref = withoutUid(referenceTo(object));
   const { apiVersion, kind, metadata } = object;
@@ -191,7 +188,7 @@ function dropped(ref: ObjectReference, changes: Finding['changes']): Finding {
 /** Returns the causes for which the server would reject the object on creation; undefined if it would not. */
 async function refusalOf(
   object: UnstructuredObject,
-  client: Reading['client'],
+  client: Client,
 ): Promise<readonly StatusCause[] | undefined> {
   const { name, namespace, labels, annotations } = object.metadata;
   const place = namespace === undefined ? {} : { namespace };

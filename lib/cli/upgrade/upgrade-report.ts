@@ -61,6 +61,9 @@ export interface UpgradeReport {
   readonly changes: readonly HarmlessChange[];
 }
 
+/** The effects of one part of an upgrade. */
+export type Effects = Pick<UpgradeReport, 'findings' | 'changes'>;
+
 /** Returns a finding with defaults for the optional parts. */
 export function finding(
   type: FindingType,
