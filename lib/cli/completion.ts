@@ -34,12 +34,8 @@ type Values =
   | { readonly type: 'files' | 'folders' | 'anything' }
   | { readonly type: 'choices'; readonly choices: readonly string[] };
 
-/** Returns the shapes of a program and all its subcommands, the program first. */
-function shapesOf(program: Command): readonly CommandShape[] {
-  return below(program, []);
-}
-
-function below(command: Command, words: readonly string[]): readonly CommandShape[] {
+/** Returns the shapes of a command and all its subcommands, the command first. */
+function shapesOf(command: Command, words: readonly string[] = []): readonly CommandShape[] {
   const options = command
     .createHelp()
     .visibleOptions(command)
@@ -51,7 +47,7 @@ function below(command: Command, words: readonly string[]): readonly CommandShap
       description: firstSentence(child.description()),
     })),
   };
-  return [own, ...command.commands.flatMap((child) => below(child, [...words, child.name()]))];
+  return [own, ...command.commands.flatMap((child) => shapesOf(child, [...words, child.name()]))];
 }
 
 function optionShape(option: Option): OptionShape {

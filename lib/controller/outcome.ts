@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../object/index.js';
 import { keyOf, keyString } from '../object/index.js';
-import { LruMap } from '../system/index.js';
+import { LruMap, shortened } from '../system/index.js';
 import type { Clock, Logger, MetricLabels } from '../system/index.js';
 import type { HotLoop } from './hot-loop.js';
 import type { WorkKey } from './keys.js';
@@ -390,8 +390,7 @@ export function shownKey({ cluster, text }: WorkKey): {
 function messageOf(error: unknown): string {
   // At run time a message may be of any type.
   const said: unknown = error instanceof Error ? error.message : `threw ${shownValue(error)}`;
-  const message = String(said);
-  return message.length > maxLength ? `${message.slice(0, maxLength)}…` : message;
+  return shortened(String(said), maxLength);
 }
 
 function shownValue(value: unknown): string {

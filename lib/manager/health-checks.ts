@@ -72,7 +72,8 @@ export class HealthChecks {
       const remark = check.remark?.();
       return { name, type: 'ok', remark: remark === undefined ? undefined : oneLine(remark) };
     } catch (error) {
-      return { name, type: 'failed', reason: reasonOf(error) };
+      // The response has one line per check.
+      return { name, type: 'failed', reason: oneLine(errorMessage(error)) };
     } finally {
       over.abort();
     }
@@ -83,11 +84,6 @@ export class HealthChecks {
     await sleep(clock, checkTimeoutMs, signal);
     throw new OperatorError('Timeout', `no answer in ${checkTimeoutMs} ms`);
   }
-}
-
-/** The response has one line per check. */
-function reasonOf(error: unknown): string {
-  return oneLine(errorMessage(error));
 }
 
 /** Checks by path, without its slash: `healthz`, `readyz`. */

@@ -227,7 +227,7 @@ export class HttpEndpoint implements Runnable {
       if (typeof answer.body !== 'function') response.off('close', onClose);
       // A client could go on sending the rest of a refused body for a long time.
       if (signal.aborted || !request.complete) response.shouldKeepAlive = false;
-      await send({ request, response, clock }, answer);
+      await send(answer, request, response, clock);
     } catch (error) {
       logger.error(`${this.name}: an answer broke off`, { error });
       response.destroy();
@@ -274,15 +274,11 @@ async function textOf(request: IncomingMessage, limit: number): Promise<string |
   return Buffer.concat(pieces).toString('utf8');
 }
 
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly clock: Clock;
-}
-
 async function send(
-  { request, response, clock }: Exchange,
   { status, headers, body }: HttpAnswer,
+  request: IncomingMessage,
+  response: ServerResponse,
+  clock: Clock,
 ): Promise<void> {
   if (response.destroyed) return;
   if (typeof body === 'function') {

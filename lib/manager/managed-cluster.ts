@@ -124,16 +124,11 @@ function quarantineEvent(object: QuarantinedObject): ObjectEvent {
   };
 }
 
-/** A cluster that is being removed. */
-interface Leaving {
-  readonly cluster: ManagedCluster;
-  readonly ended: Promise<void>;
-}
-
 /** The clusters of a manager. */
 export class ManagerClusters {
   readonly #clusters = new Map<string, ManagedCluster>();
-  readonly #leaving = new Map<string, Leaving>();
+  /** Clusters that are being removed. */
+  readonly #leaving = new Map<string, { cluster: ManagedCluster; ended: Promise<void> }>();
   readonly #indexes: ((cache: Cache) => void)[] = [];
 
   /**

@@ -33,6 +33,11 @@ export function oneLine(text: string): string {
   return text.replaceAll(/\s*\n\s*/g, ' ');
 }
 
+/** Returns a text, cut after `length` characters. */
+export function shortened(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
+}
+
 /** Returns JSON; other text for a value without a JSON form, such as a cycle or a BigInt. */
 export function jsonOrInspected(value: unknown): string {
   try {

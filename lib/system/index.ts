@@ -48,7 +48,14 @@ export { isProxyUrl } from './connector.js';
 export type { TlsOptions } from './connector.js';
 export { UndiciTransport } from './undici-transport.js';
 export { VirtualClock } from './virtual-clock.js';
-export { asError, errorMessage, jsonOrInspected, oneLine, reportedRejections } from './as-error.js';
+export {
+  asError,
+  errorMessage,
+  jsonOrInspected,
+  oneLine,
+  reportedRejections,
+  shortened,
+} from './as-error.js';
 export {
   withoutUndefined,
   nearestName,

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import type { DestinationStream, Logger as Pino } from 'pino';
+import { shortened } from './as-error.js';
 import { refuseUnknownOptions } from './known-options.js';
 import type { Logger } from './logger.js';
 import { isOperatorError } from './operator-error.js';
@@ -97,8 +98,8 @@ function written(error: unknown, { stacks, seen, said }: Writing): unknown {
   const limit = stacks === 'all' ? Infinity : longestText;
   return {
     type: typeOf(error),
-    ...((isOutermost || !said.includes(message)) && { message: cut(message, limit) }),
-    ...(hasStack && { stack: cut(framesOf(error), limit) }),
+    ...((isOutermost || !said.includes(message)) && { message: shortened(message, limit) }),
+    ...(hasStack && { stack: shortened(framesOf(error), limit) }),
     ...fieldsOf(error, inner),
     ...(aggregateErrors.length > 0 && { aggregateErrors }),
     ...(parts.length > mostParts && { moreErrors: parts.length - mostParts }),
@@ -142,8 +143,4 @@ function fieldsOf(error: object, { stacks, said }: Writing): Readonly<Record<str
     return flat.length === 0 ? [] : [[name, Object.fromEntries(flat)]];
   });
   return Object.fromEntries(fields) as Readonly<Record<string, unknown>>;
-}
-
-function cut(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length)}…` : text;
 }

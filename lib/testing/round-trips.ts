@@ -3,7 +3,13 @@ import type { CustomResource } from '../crd/index.js';
 import { randomValue, withoutKeptFields } from '../crd/internal.js';
 import { copyJson, deepEqual, diffObjects, withoutMembers } from '../object/index.js';
 import type { KubernetesObject, UnstructuredObject } from '../object/index.js';
-import { asError, OperatorError, refuseUnknownOptions, seededRandom } from '../system/index.js';
+import {
+  asError,
+  OperatorError,
+  refuseUnknownOptions,
+  seededRandom,
+  shortened,
+} from '../system/index.js';
 import type { Random } from '../system/index.js';
 import { shrunk } from './shrink.js';
 
@@ -285,6 +291,5 @@ function isAdjusted(object: UnstructuredObject, { adjust, seed }: Trip): boolean
 const mostText = 200;
 
 function show(value: unknown): string {
-  const text = JSON.stringify(value);
-  return text.length <= mostText ? text : `${text.slice(0, mostText)}…`;
+  return shortened(JSON.stringify(value), mostText);
 }

@@ -61,7 +61,10 @@ export async function writeDeployment(
   context: CommandContext,
 ): Promise<void> {
   const folder = resolve(context.cwd, options.directory);
-  const texts = (await operatorTexts(paths, context)).map(named);
+  const texts = (await operatorTexts(paths, context)).map(({ file, text }) => {
+    // The standard input gets the name of a file, from which an operator takes its name.
+    return { file: file === '-' ? 'operator.yaml' : file, text };
+  });
   const operators = operatorsOfTexts(texts);
   refuseOddNames(operators);
   const name = await nameOf(operators, folder, options);
@@ -78,11 +81,6 @@ export async function writeDeployment(
   const { check, dryRun, output } = options;
   if (check || dryRun || output === 'json') return;
   context.stdout.write(nextSteps(name, files, options));
-}
-
-/** Gives the standard input the name of a file, from which an operator takes its name. */
-function named({ file, text }: OperatorText): OperatorText {
-  return { file: file === '-' ? 'operator.yaml' : file, text };
 }
 
 /**

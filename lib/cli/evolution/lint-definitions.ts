@@ -1,5 +1,6 @@
 import { FieldErrors, validateStructure } from '../../crd/internal.js';
 import type { CustomResourceDefinition, Schema } from '../../object/index.js';
+import { shortened } from '../../system/index.js';
 import { schemaChanges } from './compare-schemas.js';
 import type { DefinitionFinding } from './findings.js';
 import { lintFields } from './lint-fields.js';
@@ -137,7 +138,7 @@ function structureProblems(schema: Schema): readonly LintProblem[] {
     onCost: (field, share) => costs.push({ field, share }),
   });
   const refused = errors.causes.map(({ field = '', message = '' }): LintProblem => ({
-    ...{ rule: 'invalid-schema', path: fieldOf(field), message: shortened(message) },
+    ...{ rule: 'invalid-schema', path: fieldOf(field), message: shortened(message, longest) },
   }));
   const dear = costs.filter(({ share }) => share >= expensive && share <= 1);
   return [
@@ -160,10 +161,6 @@ function fieldOf(place: string): string {
 }
 
 const longest = 300;
-
-function shortened(message: string): string {
-  return message.length <= longest ? message : `${message.slice(0, longest)}…`;
-}
 
 function pathProblems(version: CrdVersion, schema: Schema): readonly LintProblem[] {
   const { additionalPrinterColumns = [], selectableFields = [] } = version;

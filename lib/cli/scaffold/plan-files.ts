@@ -66,7 +66,9 @@ export async function planFiles(
       continue;
     }
     if (file.type === 'delete') {
-      if (before !== undefined) planned.push(goingFile(file.path, before));
+      if (before !== undefined) {
+        planned.push({ path: file.path, text: '', before, action: 'delete' });
+      }
       continue;
     }
     if (file.type === 'default' && before !== undefined) {
@@ -125,10 +127,6 @@ function keptFile({ path, text }: { path: string; text: string }, before: string
   const isMissing = (line: string): boolean => line !== '' && !present.has(line.replace(/\/$/, ''));
   const missing = text.split('\n').filter(isMissing);
   return missing.length === 0 ? kept : { ...kept, note: `add to it: ${missing.join(' ')}` };
-}
-
-function goingFile(path: string, before: string): PlannedFile {
-  return { path, text: '', before, action: 'delete' };
 }
 
 function actionOf(type: 'whole' | 'default' | 'edited', text: string, before?: string) {

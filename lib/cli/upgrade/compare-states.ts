@@ -12,7 +12,6 @@ import {
 } from '../../object/index.js';
 import type {
   FieldChange,
-  KubernetesObject,
   UnstructuredObject,
   ObjectReference,
 } from '../../object/index.js';
@@ -61,7 +60,9 @@ function judge(
   touched: readonly ObjectReference[],
 ): Effects {
   const ref = referenceOf(to);
-  const ignored = isBuiltIn(to) ? [...serverSetFields, 'status'] : serverSetFields;
+  // The status of a custom resource is the operator's.
+  const isBuiltIn = isBuiltInGroup(groupOf(to.apiVersion));
+  const ignored = isBuiltIn ? [...serverSetFields, 'status'] : serverSetFields;
   const isRemade = states.remade?.some(({ uid }) => uid === to.metadata.uid) === true;
   const differences = diffObjects(withoutBookkeeping(from), withoutBookkeeping(to), {
     ignore: ignored,
@@ -151,11 +152,6 @@ function touchedSources({ before, after }: States): readonly ObjectReference[] {
     }
     return [referenceOf(object)];
   });
-}
-
-/** Whether the kind is built in; a custom resource's status is the operator's. */
-function isBuiltIn({ apiVersion }: KubernetesObject): boolean {
-  return isBuiltInGroup(groupOf(apiVersion));
 }
 
 function referenceOf(object: UnstructuredObject): ObjectReference {

@@ -1,6 +1,7 @@
 import pc from 'picocolors';
 import { describeObject } from '../../object/index.js';
 import type { FieldChange, ObjectReference } from '../../object/index.js';
+import { shortened } from '../../system/index.js';
 
 /** Types of problems and notices of an upgrade. */
 export type FindingType =
@@ -132,8 +133,7 @@ function fieldLine({ path, from, to }: FieldChange, colors: Colors): string {
 const longestValue = 200;
 
 function show(value: unknown): string {
-  const text = JSON.stringify(value);
-  return text.length <= longestValue ? text : `${text.slice(0, longestValue)}…`;
+  return shortened(JSON.stringify(value), longestValue);
 }
 
 function summary({ findings, changes }: UpgradeReport): string {

@@ -23,7 +23,8 @@ import type { CelType } from './types.js';
 
 /** Returns the overloads of a function; undefined for unknown names. */
 export function functionNamed(name: string): readonly Overload[] | undefined {
-  return allFunctions().get(name);
+  functions ??= readFunctions();
+  return functions.get(name);
 }
 
 /** Returns the type with a name, such as `int` or `google.protobuf.Timestamp`. */
@@ -33,11 +34,6 @@ export function typeNamed(name: string): CelType | undefined {
 
 // A constant, built when the first rule is compiled.
 let functions: ReadonlyMap<string, readonly Overload[]> | undefined;
-
-function allFunctions(): ReadonlyMap<string, readonly Overload[]> {
-  functions ??= readFunctions();
-  return functions;
-}
 
 function readFunctions(): ReadonlyMap<string, readonly Overload[]> {
   return overloadsOf([

@@ -57,12 +57,7 @@ function schemeOf(text: string): [scheme: string, rest: string] {
   return scheme === undefined ? ['', text] : [scheme, rest];
 }
 
-interface HierarchyParts {
-  readonly authority?: string;
-  readonly path: string;
-}
-
-function hierarchyParts(scheme: string, hierarchy: string): HierarchyParts {
+function hierarchyParts(scheme: string, hierarchy: string): { authority?: string; path: string } {
   const isPath = scheme === '' && hierarchy.startsWith('///');
   const [, authority, path = ''] = /^\/\/([^/]*)(.*)$/s.exec(hierarchy) ?? [];
   return authority === undefined || isPath ? { path: hierarchy } : { authority, path };

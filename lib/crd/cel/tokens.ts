@@ -63,21 +63,8 @@ function matchAt(form: RegExp, source: string, index: number): RegExpExecArray |
 
 function tokenAt(source: string, index: number, at: number): Token | undefined {
   const raw = matchAt(rawText, source, index);
-  if (raw !== undefined) {
-    const [whole, prefix = '', , triple, double, single] = raw;
-    return stringToken({ whole, prefix, content: triple ?? double ?? single ?? '', at, raw: true });
-  }
-  const plain = matchAt(text, source, index);
-  if (plain !== undefined) {
-    const [whole, prefix = '', , triple, double, single] = plain;
-    return stringToken({
-      whole,
-      prefix,
-      content: triple ?? double ?? single ?? '',
-      at,
-      raw: false,
-    });
-  }
+  const written = raw ?? matchAt(text, source, index);
+  if (written !== undefined) return stringToken(written, at, raw !== undefined);
   const number = matchAt(float, source, index)?.[0];
   if (number !== undefined)
     return { type: 'literal', at, text: number, value: doubleOf(number, at) };
@@ -120,23 +107,13 @@ function integerOf(written: string, at: number): CelValue {
   return value;
 }
 
-interface WrittenString {
-  readonly whole: string;
-  readonly prefix: string;
-  readonly content: string;
-  readonly at: number;
-  readonly raw: boolean;
-}
-
-function stringToken({ whole, prefix, content, at, raw }: WrittenString): Token {
-  const bytes = /b/i.test(prefix);
-  const normal = content.replaceAll('\r\n', '\n');
-  if (!bytes) {
-    const value = raw ? normal : unescapeText(normal, at);
-    return { type: 'literal', at, text: whole, value };
-  }
-  const value = raw ? new TextEncoder().encode(normal) : unescapeBytes(normal, at);
-  return { type: 'literal', at, text: whole, value };
+function stringToken(match: RegExpExecArray, at: number, raw: boolean): Token {
+  const [whole, prefix = '', , triple, double, single] = match;
+  const content = (triple ?? double ?? single ?? '').replaceAll('\r\n', '\n');
+  const bytesOf = (): Uint8Array =>
+    raw ? new TextEncoder().encode(content) : unescapeBytes(content, at);
+  const textOf = (): string => (raw ? content : unescapeText(content, at));
+  return { type: 'literal', at, text: whole, value: /b/i.test(prefix) ? bytesOf() : textOf() };
 }
 
 const simple: Readonly<Partial<Record<string, string>>> = {

@@ -1,6 +1,6 @@
 import { pluralOf } from '../../object/index.js';
 import type { KubernetesObject, ObjectMeta } from '../../object/index.js';
-import { refuseUnknownOptions, OperatorError } from '../../system/index.js';
+import { refuseUnknownOptions, OperatorError, shortened } from '../../system/index.js';
 import type { OptionNames, Resolved } from '../../system/index.js';
 import type { TypedSchema, InputOf, ValueOf } from '../schema/typed-schema.js';
 
@@ -223,16 +223,14 @@ export interface DefinitionProblem {
 
 const longestShown = 500;
 
-function cut(text: string): string {
-  return text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`;
-}
-
 /** The definition of a custom resource is invalid: code `InvalidDefinition`. */
 export class InvalidDefinitionError extends OperatorError {
   readonly problems: readonly DefinitionProblem[];
 
   constructor(kind: string, problems: readonly DefinitionProblem[]) {
-    const text = problems.map(({ field, message }) => `${field}: ${cut(message)}`).join('; ');
+    const text = problems
+      .map(({ field, message }) => `${field}: ${shortened(message, longestShown)}`)
+      .join('; ');
     super('InvalidDefinition', `custom resource ${kind}: ${text}`);
     this.problems = problems;
   }

@@ -94,7 +94,9 @@ function converted(schema: Schema): Record<string, unknown> {
   const types = isEither ? ['integer', 'string'] : type === undefined ? [] : [type];
   const all = nullable === true && types.length > 0 ? [...types, 'null'] : types;
   const own = Object.entries(others).filter(([name]) => !(isEither && name === 'anyOf'));
-  const lists = own.map(([name, value]) => [name, junctors.includes(name) ? list(value) : value]);
+  const lists = own.map(([name, value]) => {
+    return [name, junctors.includes(name) ? (value as readonly Schema[]).map(converted) : value];
+  });
   return {
     ...(all.length > 0 && { type: all.length === 1 ? all[0] : all }),
     ...(Object.fromEntries(lists) as object),
@@ -111,10 +113,6 @@ function hasAlternatives(schema: Schema): boolean {
   const { allOf = [], anyOf = [], oneOf = [], not } = schema;
   const isEither = schema['x-kubernetes-int-or-string'] === true;
   return [...allOf, ...(isEither ? [] : anyOf), ...oneOf].length > 0 || not !== undefined;
-}
-
-function list(schemas: unknown): unknown {
-  return (schemas as readonly Schema[]).map(converted);
 }
 
 /** Returns the keyword of a limit. JSON Schema has another keyword for a limit that excludes its own value. */

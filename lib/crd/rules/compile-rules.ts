@@ -134,7 +134,7 @@ function treeOf(own: Schema, schema: Schema, isRoot: boolean): RuleTree | undefi
   if (!hasRules(own)) return undefined;
   const child = (part: Schema | undefined, full: Schema | undefined) => {
     if (part === undefined || full === undefined) return undefined;
-    return treeOf(part, full, isEmbedded(full));
+    return treeOf(part, full, full['x-kubernetes-embedded-resource'] === true);
   };
   const properties = new Map<string, RuleTree>();
   for (const [member, part] of Object.entries(own.properties ?? {})) {
@@ -154,10 +154,6 @@ function treeOf(own: Schema, schema: Schema, isRoot: boolean): RuleTree | undefi
     ),
     allOf: (own.allOf ?? []).flatMap((part) => treeOf(part, schema, isRoot) ?? []),
   };
-}
-
-function isEmbedded(schema: Schema): boolean {
-  return schema['x-kubernetes-embedded-resource'] === true;
 }
 
 function schemaIn(given: Schema | boolean | undefined): Schema | undefined {

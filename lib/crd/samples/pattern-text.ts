@@ -101,7 +101,10 @@ function atomAt(reading: Reading): Made {
     return { text, end: end + 1 };
   }
   if (character === '[') return classAt(reading);
-  if (character === '\\') return { text: escaped(pattern[at + 1] ?? ''), end: at + 2 };
+  if (character === '\\') {
+    const letter = pattern[at + 1] ?? '';
+    return { text: escapes[letter] ?? letter, end: at + 2 };
+  }
   if (character === '^' || character === '$') return { text: '', end: at + 1 };
   return { text: character === '.' ? 'a' : character, end: at + 1 };
 }
@@ -122,10 +125,6 @@ const escapes: Readonly<Record<string, string>> = {
     n: '\n',
   },
 };
-
-function escaped(letter: string): string {
-  return escapes[letter] ?? letter;
-}
 
 /** Printable characters, common ones first. */
 const characters = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index));

@@ -46,13 +46,8 @@ function validateSelector(object: object, path: string, errors: FieldErrors): vo
   }
 }
 
-/** A value, undefined if it is absent, or the problem of a part that is not an object. */
-interface FoundValue {
-  readonly value?: unknown;
-  readonly problem?: string;
-}
-
-function valueAt(object: object, path: string): FoundValue {
+/** Returns a value, undefined if it is absent, or the problem of a part that is not an object. */
+function valueAt(object: object, path: string): { value?: unknown; problem?: string } {
   let value: unknown = object;
   for (const name of namesOf(path)) {
     if (value === null || value === undefined) return {};

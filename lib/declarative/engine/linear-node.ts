@@ -34,11 +34,6 @@ interface Progress {
   readonly run: Run;
 }
 
-interface Remembered {
-  readonly run: Run;
-  weight: number;
-}
-
 /**
  * Consecutive steps. They are linear: a removal is evaluated like the addition, and so removes exactly what
  * the addition added. Steps whose results vary (`@now`) remember the first result instead.
@@ -46,7 +41,7 @@ interface Remembered {
 export class LinearNode implements IncrementalNode {
   readonly #steps: readonly DocumentStep[];
   readonly #failures: FailureLog;
-  readonly #remembered: Map<string, Remembered> | undefined;
+  readonly #remembered: Map<string, { readonly run: Run; weight: number }> | undefined;
 
   constructor(steps: readonly DocumentStep[], failures: FailureLog) {
     this.#steps = steps;
@@ -128,14 +123,9 @@ interface FailedDocument {
   readonly error: Error;
 }
 
-interface Standing {
-  readonly failure: StageFailure;
-  readonly weight: number;
-}
-
 /** The current failures: a failure ends when its document is removed. */
 export class FailureLog {
-  readonly #standing = new Map<string, Standing>();
+  readonly #standing = new Map<string, { failure: StageFailure; weight: number }>();
   readonly #fresh = new Set<string>();
 
   add({ stage, path, document, error }: FailedDocument, weight: number): void {

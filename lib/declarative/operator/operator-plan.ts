@@ -1,3 +1,4 @@
+import uniqBy from 'lodash/uniqBy.js';
 import { isJsonObject } from '../../object/index.js';
 import { nearestName } from '../../system/index.js';
 import type { OperatorDocument, OperatorResource } from '../crd/operator-resource.js';
@@ -11,7 +12,6 @@ import type {
   ControllerSpec,
   OperatorSpec,
   ResourceSpec,
-  SourceSpec,
   TargetSpec,
 } from '../spec/operator-spec.js';
 import { readOperatorSpec } from '../spec/read-operator-spec.js';
@@ -158,9 +158,9 @@ export function viewKindsOf(
   controllers: readonly ControllerSpec[],
 ): readonly ViewKind[] {
   const kinds = controllers
-    .flatMap(({ sources, target }) => [...sources.filter(isWatched), target])
+    .flatMap(({ sources, target }) => [...sources.filter(({ type }) => type === 'Watcher'), target])
     .flatMap((resource) => viewKindOf(operator, resource) ?? []);
-  return [...new Map(kinds.map((kind) => [viewId(kind), kind])).values()];
+  return uniqBy(kinds, (view) => `${view.operator}/${view.kind}`);
 }
 
 /** Returns the view that a source or target refers to; undefined if it is not a view. */
@@ -168,14 +168,4 @@ function viewKindOf(operator: string, resource: ResourceSpec): ViewKind | undefi
   const { apiGroup = '', kind } = resource;
   const owner = isOwnView(resource, operator) ? operator : operatorOfViewGroup(apiGroup);
   return owner === undefined ? undefined : { operator: owner, kind };
-}
-
-/** Returns a key that identifies a kind of views. */
-function viewId({ operator, kind }: ViewKind): string {
-  return `${operator}/${kind}`;
-}
-
-/** Whether a source watches objects. */
-function isWatched({ type }: SourceSpec): boolean {
-  return type === 'Watcher';
 }

@@ -38,7 +38,7 @@ import { decodeSecret, isSecret } from './secret-data.js';
  * update that the predicate filters out arrives with the next one that passes, or with the next full reconcile.
  */
 export function watchedDocuments(name: string, watched: WatchedKind): DocumentSource {
-  return { name, start: (context, listener) => follow({ ...watched, context, listener }) };
+  return { name, start: (context, listener) => follow(watched, context, listener) };
 }
 
 /** A kind that {@link watchedDocuments} follows. */
@@ -48,12 +48,11 @@ export interface WatchedKind {
   readonly writes: TargetWrites;
 }
 
-interface Following extends WatchedKind {
-  readonly context: SourceContext;
-  readonly listener: DocumentListener;
-}
-
-function follow({ type, spec, writes, context, listener }: Following): StartedDocuments {
+function follow(
+  { type, spec, writes }: WatchedKind,
+  context: SourceContext,
+  listener: DocumentListener,
+): StartedDocuments {
   const selects = selection(spec);
   const documentOf = isSecret({ group: groupOfType(type), kind: type.kind }) ? decoded : shared;
   const matters = updateFilter(spec);
@@ -96,7 +95,9 @@ function follow({ type, spec, writes, context, listener }: Following): StartedDo
       const { resourceVersion } = object.metadata;
       return writes.lineageOf(targetText(type, keyOf(object)), resourceVersion);
     },
-    ...(isView(type) && { caughtUp: (signal) => caughtUp(type, context, signal) }),
+    ...(isViewGroup(groupOfType(type)) && {
+      caughtUp: (signal) => caughtUp(type, context, signal),
+    }),
     stop: () => {
       endProblems();
       informer.release();
@@ -177,11 +178,7 @@ export function followProblems(
   return () => end?.();
 }
 
-/** Whether the kind is a view: readers wait until the cache shows what this process has written. */
-function isView(type: TypeReference<KubernetesObject>): boolean {
-  return isViewGroup(groupOfType(type));
-}
-
+/** Waits until the cache shows what this process has written to a view. */
 async function caughtUp(
   type: TypeReference<KubernetesObject>,
   { cache, client }: SourceContext,

@@ -5,7 +5,6 @@ import type {
   Result,
   SourceContext,
   StartedSource,
-  Trigger,
 } from '../../controller/index.js';
 import { controllerFor, done, eventTrigger } from '../../controller/index.js';
 import type { RequiredAccess } from '../../manager/index.js';
@@ -39,7 +38,6 @@ import {
   problemOf,
 } from './document-sources.js';
 import type { Client } from '../../client/index.js';
-import type { CacheEvent } from '../../cache/index.js';
 import { asError, isOperatorError, OperatorError } from '../../system/index.js';
 
 /** Parts of a {@link RunningPipeline}. */
@@ -199,8 +197,8 @@ export class RunningPipeline {
       if (watch.isParked) listener.unserved();
       listener.changed();
     };
-    const { drifted: changed } = reconciler;
-    const watch: TargetWatch = new TargetWatch({ type: kinds.target, changed, troubled }, context);
+    const { drifted } = reconciler;
+    const watch: TargetWatch = new TargetWatch(kinds.target, context, drifted, troubled);
     this.#started = { run, watch, reconciler };
     return {
       whenSynced: (signal) => run.whenSynced(signal),
@@ -331,15 +329,6 @@ function referenceTo({
   return { apiVersion: group === '' ? version : `${group}/${version}`, kind };
 }
 
-/** Options of {@link TargetWatch}. */
-export interface TargetWatchParts {
-  readonly type: ResourceType;
-  /** Called when an object may have drifted: it appeared, changed or was deleted. */
-  readonly changed: (key: ObjectKey, event: CacheEvent, trigger: Trigger) => void;
-  /** Called when {@link TargetWatch.problem} has changed. */
-  readonly troubled: () => void;
-}
-
 /**
  * Watches the objects of a target, so that foreign changes and deletions are reverted at once. The cache
  * follows the whole kind, once for all controllers.
@@ -348,10 +337,19 @@ class TargetWatch {
   readonly #informer;
   readonly #endProblems: () => void;
 
-  constructor({ type, changed, troubled }: TargetWatchParts, context: SourceContext) {
+  /**
+   * @param drifted - called when an object may have drifted: it appeared, changed or was deleted
+   * @param troubled - called when {@link TargetWatch.problem} has changed
+   */
+  constructor(
+    type: ResourceType,
+    context: SourceContext,
+    drifted: TargetReconciler['drifted'],
+    troubled: () => void,
+  ) {
     this.#informer = context.cache.informer(type, { keepManagedFields: true });
     this.#informer.addHandler((event) => {
-      changed(keyOf(event.object), event, eventTrigger(event, context.cluster));
+      drifted(keyOf(event.object), event, eventTrigger(event, context.cluster));
     });
     this.#endProblems = followProblems(type, context, troubled);
   }

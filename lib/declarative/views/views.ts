@@ -59,7 +59,7 @@ export class Views {
   static async start(options: ViewsOptions = {}): Promise<Views> {
     const { clock, random, logger } = options;
     refuseUnknownOptions<ViewsOptions>('Views', options, { clock, random, logger });
-    const { EmbeddedApiServer } = await apiServerModule();
+    const EmbeddedApiServer = await apiServerClass();
     const server = new EmbeddedApiServer({
       ...(clock && { clock }),
       ...(random && { random }),
@@ -134,22 +134,18 @@ const versionsPerMs = 1_000;
 /** Maximum size of the history of all views, from which watches resume. */
 const historyBytes = 64 * 1024 ** 2;
 
-interface ApiServerModule {
-  readonly EmbeddedApiServer: typeof EmbeddedApiServer;
-}
-
-let loading: Promise<ApiServerModule> | undefined;
+let loading: Promise<typeof EmbeddedApiServer> | undefined;
 
 /**
  * Loads the API server on demand, since programs that only read operators do not need it. The import runs
  * once: each `import()` takes real time, for which a spec with a virtual clock cannot wait.
  */
-function apiServerModule(): Promise<ApiServerModule> {
+function apiServerClass(): Promise<typeof EmbeddedApiServer> {
   loading ??= importApiServer();
   return loading;
 }
 
-async function importApiServer(): Promise<ApiServerModule> {
+async function importApiServer(): Promise<typeof EmbeddedApiServer> {
   const { EmbeddedApiServer } = await import('../../apiserver/index.js');
-  return { EmbeddedApiServer };
+  return EmbeddedApiServer;
 }

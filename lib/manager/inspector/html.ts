@@ -1,4 +1,5 @@
 import { keyString } from '../../object/index.js';
+import { shortened } from '../../system/index.js';
 import type { Overview, ShownObject } from './overview.js';
 
 /** Markup that is inserted into a page without escaping; all other values are escaped. */
@@ -175,8 +176,7 @@ export function shownError(error: unknown): string {
   const message: unknown = error instanceof Error ? error.message : error;
   const isThing =
     (typeof message === 'object' && message !== null) || typeof message === 'function';
-  const text = isThing ? `a value of type ${typeof message}` : String(message);
-  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+  return shortened(isThing ? `a value of type ${typeof message}` : String(message), maxLength);
 }
 
 /** Formats milliseconds for people. */

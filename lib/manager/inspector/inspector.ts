@@ -82,7 +82,7 @@ export class Inspector {
     if (object === undefined) return this.#problem(400, 'Give at least apiVersion, kind and name.');
     const cluster = this.#clusterOf(object.cluster);
     if (cluster === undefined) return this.#problem(404, `There is no cluster ${object.cluster}.`);
-    const reader = new ObjectTreeReader({ cluster, clock: this.#parts.clock });
+    const reader = new ObjectTreeReader(cluster, this.#parts.clock);
     return answer({ object, read: () => reader.read(object, signal) });
   }
 

@@ -27,11 +27,6 @@ export interface ObjectTree {
   readonly searchedKinds: readonly string[];
 }
 
-interface ObjectTreeReaderOptions {
-  readonly cluster: ManagedCluster;
-  readonly clock: Clock;
-}
-
 /** Maximum number of generations in each direction. */
 const maxDepth = 8;
 /** Maximum number of dependents in all generations together. */
@@ -66,7 +61,7 @@ export class ObjectTreeReader {
   /** Responses of the server, by kind and key. */
   readonly #read = new Map<string, { readonly found: Found; readonly atMs: number }>();
 
-  constructor({ cluster, clock }: ObjectTreeReaderOptions) {
+  constructor(cluster: ManagedCluster, clock: Clock) {
     this.#cluster = cluster;
     this.#clock = clock;
   }

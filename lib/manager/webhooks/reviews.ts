@@ -236,13 +236,10 @@ function checkConverted(
   }
   for (const field of ['labels', 'annotations'] as const) {
     const values = metadata[field] ?? {};
-    const isMap = isJsonObject(values) && Object.values(values).every(isString);
+    const isMap =
+      isJsonObject(values) && Object.values(values).every((value) => typeof value === 'string');
     if (!isMap) fail(`set metadata.${field} to a value that is not a map of strings`);
   }
-}
-
-function isString(value: unknown): boolean {
-  return typeof value === 'string';
 }
 
 function describe(value: unknown): string {

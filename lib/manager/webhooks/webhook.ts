@@ -111,7 +111,7 @@ export function validatingWebhook<T extends KubernetesObject>(
   handler: ValidatingHandler<T>,
   options: AdmissionWebhookOptions = {},
 ): Webhook {
-  return admissionWebhook({ type: 'validating', resource, handler }, options);
+  return admissionWebhook('validating', resource, handler, options);
 }
 
 /**
@@ -123,7 +123,7 @@ export function mutatingWebhook<T extends KubernetesObject>(
   handler: MutatingHandler<T>,
   options: MutatingWebhookOptions = {},
 ): Webhook {
-  return admissionWebhook({ type: 'mutating', resource, handler }, options);
+  return admissionWebhook('mutating', resource, handler, options);
 }
 
 /** Returns a webhook that converts `resource`. All custom resources share the path `/convert`. */
@@ -132,14 +132,10 @@ export function conversionWebhook(resource: Convertible): Webhook {
   return { type: 'conversion', name, path: '/convert', resource };
 }
 
-interface AdmissionParts<T extends KubernetesObject> {
-  readonly type: 'validating' | 'mutating';
-  readonly resource: ResourceType<T>;
-  readonly handler: MutatingHandler<T>;
-}
-
 function admissionWebhook<T extends KubernetesObject>(
-  { type, resource, handler }: AdmissionParts<T>,
+  type: 'validating' | 'mutating',
+  resource: ResourceType<T>,
+  handler: MutatingHandler<T>,
   options: MutatingWebhookOptions,
 ): Webhook {
   // An import in a circle is undefined, and the path needs more than apiVersion and kind.

@@ -18,7 +18,7 @@ import type {
   UnstructuredObject,
   TypeReference,
 } from '../../object/index.js';
-import { isOperatorError } from '../../system/index.js';
+import { isOperatorError, shortened } from '../../system/index.js';
 import { describeRequest } from './crash-point.js';
 import type { CrashProblem, CrashRequest } from './crash-point.js';
 import type { Played, PlayedStep } from './play.js';
@@ -287,7 +287,5 @@ function describeChange({ path, from, to }: FieldChange): string {
 const longestText = 200;
 
 function textOf(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  const text = JSON.stringify(value);
-  return text.length > longestText ? `${text.slice(0, longestText)}…` : text;
+  return value === undefined ? 'nothing' : shortened(JSON.stringify(value), longestText);
 }

@@ -269,14 +269,12 @@ class Estimator implements KnownSizes {
     const { range, variables, filter, step, macro } = expression;
     const rangeCost = this.cost(range);
     const count = this.size(range);
-    const { costs, size } = this.#within(this.#iterated(range, variables), () => ({
-      costs: {
-        filter: filter === undefined ? undefined : this.cost(filter),
-        step: this.cost(step),
-      },
+    const { filterCost, stepCost, size } = this.#within(this.#iterated(range, variables), () => ({
+      filterCost: filter === undefined ? undefined : this.cost(filter),
+      stepCost: this.cost(step),
       size: macro === 'filter' ? this.#variableSize(variables[0] ?? '') : this.size(step),
     }));
-    const { once, each } = loopCost(macro, costs);
+    const { once, each } = loopCost(macro, stepCost, filterCost);
     this.#setResult(expression, count, size);
     return plus(plus(rangeCost, once), times(count.max, each));
   }
@@ -304,7 +302,7 @@ class Estimator implements KnownSizes {
     const rangeCost = this.cost(range);
     const count = this.size(range);
     const keyCost = this.#within(this.#iterated(range, variables), () => this.cost(step));
-    const { once, each } = loopCost('map', { filter: undefined, step: keyCost });
+    const { once, each } = loopCost('map', keyCost);
     const loop = plus(plus(1, once), times(count.max, each));
     const sorted = sortByCost(count, this.type(step));
     this.#sizes.set(expression, sorted.size ?? count);
@@ -352,19 +350,14 @@ function isScalar(type: CelType): boolean {
   return inner === undefined ? scalars.includes(type.kind) : isScalar(inner);
 }
 
-/** The costs of a loop's parts. */
-interface PartCosts {
-  readonly filter: number | undefined;
-  readonly step: number;
-}
-
 /**
  * Returns the costs of a loop without its range: once, and per element. The numbers count the steps that a
  * macro expands to, including reads and writes of the accumulator.
  */
 function loopCost(
   macro: ComprehensionMacro,
-  { filter, step }: PartCosts,
+  step: number,
+  filter?: number,
 ): { readonly once: number; readonly each: number } {
   const passing = (cost: number): number => {
     return filter === undefined ? cost : plus(filter, Math.max(cost, 1));
