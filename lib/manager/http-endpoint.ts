@@ -4,7 +4,13 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
-import { endsWithin, OpenSockets, OperatorError, refuseNonNumbers } from '../system/index.js';
+import {
+  endsWithin,
+  listenFailed,
+  OpenSockets,
+  OperatorError,
+  refuseNonNumbers,
+} from '../system/index.js';
 import type { Clock, Logger } from '../system/index.js';
 import type { Runnable, RunnableContext } from './runnable.js';
 import type { CertificateSource, ServingCertificate } from './webhooks/certificate-source.js';
@@ -181,9 +187,11 @@ export class HttpEndpoint implements Runnable {
   }
 
   async #listen(server: Server): Promise<void> {
-    const { host, port } = this.#options;
+    const { name, host, port } = this.#options;
+    const failed = (cause: Error): OperatorError =>
+      listenFailed(`${name}:`, `${host ?? '*'}:${port}`, cause, 'choose another port, or 0');
     await new Promise<void>((resolve, reject) => {
-      const onError = (cause: Error): void => reject(listenFailed(this.#options, cause));
+      const onError = (cause: Error): void => reject(failed(cause));
       server.once('error', onError);
       server.listen({ port, host }, () => {
         server.off('error', onError);
@@ -342,13 +350,6 @@ async function ended(server: Server, signal: AbortSignal): Promise<void> {
   } finally {
     over.abort();
   }
-}
-
-function listenFailed({ name, host, port }: HttpEndpointOptions, cause: Error): OperatorError {
-  const { code } = cause as { readonly code?: string };
-  const why = code === 'EADDRINUSE' ? 'the port is in use' : cause.message;
-  const message = `${name}: can't listen on ${host ?? '*'}:${port}: ${why}`;
-  return new OperatorError('ListenFailed', `${message} (choose another port, or 0)`, { cause });
 }
 
 /** Maximum number of requests per connection that wait for an earlier response. */

@@ -124,7 +124,7 @@ export class LeaderElector implements Leadership {
     const claim = new LeaseClaim(this.#options, this.#store, this.#observer, this.#marks);
     try {
       const acquired = await this.#acquire(claim, callbacks, signal);
-      if (acquired !== undefined) await this.#lead({ claim, callbacks, acquired }, signal);
+      if (acquired !== undefined) await this.#lead(claim, callbacks, acquired, signal);
       // Aborted during an attempt, which the server may have granted.
       else if (claim.isUnsettled) await this.#release(claim);
     } finally {
@@ -165,10 +165,11 @@ export class LeaderElector implements Leadership {
   }
 
   async #lead(
-    term: { claim: LeaseClaim; callbacks: LeaderCallbacks; acquired: LeaseFence },
+    claim: LeaseClaim,
+    callbacks: LeaderCallbacks,
+    fence: LeaseFence,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    const { claim, callbacks, acquired: fence } = term;
     this.#term = fence;
     this.#announce(claim, 'became leader', true);
     const ending = new AbortController();
@@ -185,7 +186,7 @@ export class LeaderElector implements Leadership {
       },
     );
     try {
-      await this.#hold(claim, fence, { ending: ending.signal, drained: failed });
+      await this.#hold(claim, fence, ending.signal, failed);
       this.#end(fence, new OperatorError('Stopped', 'it was released'), callbacks);
       await this.#release(claim);
     } catch (error) {
@@ -203,8 +204,18 @@ export class LeaderElector implements Leadership {
     if (failure !== undefined) throw failure.error;
   }
 
-  /** Renews the Lease until the leader's work has ended. @throws the reason why the Lease is lost. */
-  async #hold(claim: LeaseClaim, fence: LeaseFence, until: Until): Promise<void> {
+  /**
+   * Renews the Lease until the leader's work has ended.
+   * @param ending - aborted when the leader's work is to end
+   * @param drained - settles when the leader's work has ended
+   * @throws the reason why the Lease is lost.
+   */
+  async #hold(
+    claim: LeaseClaim,
+    fence: LeaseFence,
+    ending: AbortSignal,
+    drained: Promise<unknown>,
+  ): Promise<void> {
     const { clock, retryPeriodMs } = this.#options;
     // Ends the waits when the work has ended, or the lease expires.
     const over = new AbortController();
@@ -213,8 +224,8 @@ export class LeaderElector implements Leadership {
     let isDone = false;
     const isOver = (): boolean => isDone;
     const drain = async (): Promise<void> => {
-      await whenAborted(until.ending);
-      await until.drained;
+      await whenAborted(ending);
+      await drained;
       isDone = true;
       over.abort();
     };
@@ -327,13 +338,6 @@ export class LeaderElector implements Leadership {
     const said = { type: 'Normal', reason: 'LeaderElection', action: 'LeaderElection' } as const;
     recorder?.record({ ...said, regarding: claim.lease, note: `${identity} ${what}` });
   }
-}
-
-/** The signals of an orderly end of a term. */
-interface Until {
-  readonly ending: AbortSignal;
-  /** Settles when the leader's work has ended. */
-  readonly drained: Promise<unknown>;
 }
 
 async function begin(callbacks: LeaderCallbacks, context: LeaderContext): Promise<void> {

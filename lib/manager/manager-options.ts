@@ -8,7 +8,7 @@ import {
   OperatorError,
   systemRandom,
 } from '../system/index.js';
-import type { Clock, Logger, Random, Resolved, Tracer, OptionNames } from '../system/index.js';
+import type { Clock, Logger, Random, Resolved, Tracer } from '../system/index.js';
 import type { PreflightMode } from './access/preflight.js';
 import { checkRequiredAccess } from './access/required-access.js';
 import type { RequiredAccess } from './access/required-access.js';
@@ -152,10 +152,6 @@ export const misplacedManagerOptions = {
   ...{ freeze: toCache, streamingLists: toCache },
 };
 
-const clusterOptionNames: OptionNames<ManagerCluster> = {
-  ...{ name: true, client: true, cacheOptions: true },
-};
-
 function clustersOf({ client, clusters }: ManagerOptions): ResolvedManagerOptions['clusters'] {
   if (client !== undefined && clusters !== undefined)
     throw invalid('want client or clusters, not both');
@@ -168,7 +164,8 @@ function clustersOf({ client, clusters }: ManagerOptions): ResolvedManagerOption
     names.add(name);
   }
   for (const cluster of [home, ...others]) {
-    refuseUnknownOptions(`cluster ${cluster.name}`, cluster, clusterOptionNames);
+    const names = { name: true, client: true, cacheOptions: true };
+    refuseUnknownOptions<ManagerCluster>(`cluster ${cluster.name}`, cluster, names);
   }
   return [home, ...others];
 }

@@ -67,7 +67,7 @@ export {
 export type { MisplacedOptions, OptionNames, Resolved } from './known-options.js';
 export { LruMap } from './lru-map.js';
 export { SpamFilter } from './spam-filter.js';
-export { OpenSockets } from './open-sockets.js';
+export { listenFailed, OpenSockets } from './open-sockets.js';
 export { Turns } from './turns.js';
 export { websiteProblem } from './website-guard.js';
 export {

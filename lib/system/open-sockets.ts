@@ -1,4 +1,20 @@
 import type { Server, Socket } from 'node:net';
+import { asError } from './as-error.js';
+import { OperatorError } from './operator-error.js';
+
+/** Returns the error of a server that can't listen. @param server - its name in the message */
+export function listenFailed(
+  server: string,
+  address: string,
+  thrown: unknown,
+  remedy: string,
+): OperatorError {
+  const cause = asError(thrown);
+  const { code } = cause as NodeJS.ErrnoException;
+  const why = code === 'EADDRINUSE' ? 'the port is in use' : cause.message;
+  const message = `${server} can't listen on ${address}: ${why} (${remedy})`;
+  return new OperatorError('ListenFailed', message, { cause });
+}
 
 /**
  * Tracks the connections of a server from their start. Node's `closeAllConnections` omits those that have

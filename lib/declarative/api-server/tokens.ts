@@ -68,7 +68,8 @@ export async function createToken(
     throw new OperatorError('InvalidOption', `token: ${read.problem}`);
   }
   const nowSeconds = Math.floor(clock.now() / 1000);
-  return sign(read.claims, signingKey(key), {
+  const signingKey = checked('the key that signs tokens', () => createPrivateKey(key));
+  return sign(read.claims, signingKey, {
     from: nowSeconds,
     until: nowSeconds + Math.floor(validForMs / 1000),
   });
@@ -321,11 +322,6 @@ export interface VerifyingKey {
 }
 
 const shortestBits = 2048;
-
-/** Reads the key that signs tokens. @throws OperatorError `InvalidOption`: the key is invalid. */
-function signingKey(pem: string): KeyObject {
-  return checked('the key that signs tokens', () => createPrivateKey(pem));
-}
 
 /** Returns the id of a public or private key: a hash of its public part. */
 function keyIdOf(key: KeyObject): string {

@@ -12,7 +12,7 @@ import type { EmbeddedApiServer } from '../../apiserver/index.js';
 import { errorResponse, failure } from '../../apiserver/internal.js';
 import { isLoopback } from '../../manager/index.js';
 import {
-  asError,
+  listenFailed,
   refuseUnknownOptions,
   silentLogger,
   OperatorError,
@@ -139,7 +139,8 @@ export class ViewApiServer {
     } catch (thrown) {
       // Allow another start, for example once the port is free.
       if (!this.#isStopped()) this.#state = 'new';
-      throw listenFailed(asError(thrown), `${host}:${port}`);
+      const remedy = 'choose another port, or end what listens there';
+      throw listenFailed(`${subject}:`, `${host}:${port}`, thrown, remedy);
     }
   }
 
@@ -160,14 +161,6 @@ export class ViewApiServer {
       throw error;
     }
   };
-}
-
-function listenFailed(cause: Error, where: string): OperatorError {
-  const { code } = cause as NodeJS.ErrnoException;
-  const why = code === 'EADDRINUSE' ? 'the port is in use' : cause.message;
-  const remedy = 'choose another port, or end what listens there';
-  const message = `API server of views: can't listen on ${where}: ${why} (${remedy})`;
-  return new OperatorError('ListenFailed', message, { cause });
 }
 
 function isAborted(signal: AbortSignal | undefined): boolean {
@@ -219,9 +212,10 @@ interface ResolvedViewApiServerOptions {
 
 /** @throws OperatorError `InvalidOption`. */
 function resolveViewApiServerOptions(options: ViewApiServerOptions): ResolvedViewApiServerOptions {
-  refuseUnknownOptions<ViewApiServerOptions>(subject, options, optionNames);
   const { port = 18_443, host = '127.0.0.1', tls, logger = silentLogger } = options;
   const { tokenKey, tokenKeyFile } = options;
+  const names = { port, host, tls, tokenKey, tokenKeyFile, logger };
+  refuseUnknownOptions<ViewApiServerOptions>(subject, options, names);
   if (!(Number.isInteger(port) && port >= 0 && port <= 65_535)) {
     throw wrong(`want a port from 0 to 65535, got ${port}`);
   }
@@ -243,9 +237,6 @@ function resolveViewApiServerOptions(options: ViewApiServerOptions): ResolvedVie
 }
 
 const subject = 'API server of views';
-const optionNames = {
-  ...{ port: true, host: true, tls: true, tokenKey: true, tokenKeyFile: true, logger: true },
-};
 
 function checkTls(tls: ViewTls): void {
   refuseUnknownOptions<ViewTls>(`${subject}: tls`, tls, { certificate: true, privateKey: true });

@@ -92,9 +92,9 @@ function readDocument(document: YamlDocument.Parsed, reading: Reading): LoadedOp
   // The form of `kubectl get operators -o yaml`.
   const { kind, items } = value;
   if ((kind === 'List' || kind === 'OperatorList') && Array.isArray(items)) {
-    return items.flatMap((item, index) => readValue(item, ['items', index], { document, reading }));
+    return items.flatMap((item, index) => readValue(item, ['items', index], document, reading));
   }
-  return readValue(value, [], { document, reading });
+  return readValue(value, [], document, reading);
 }
 
 /**
@@ -110,13 +110,12 @@ function valueOf(document: YamlDocument.Parsed, { source, problems }: Reading): 
   }
 }
 
-interface Place {
-  readonly document: YamlDocument.Parsed;
-  readonly reading: Reading;
-}
-
-function readValue(value: unknown, at: SpecPath, { document, reading }: Place): LoadedOperator[] {
-  const { source, lines, problems } = reading;
+function readValue(
+  value: unknown,
+  at: SpecPath,
+  document: YamlDocument.Parsed,
+  { source, lines, problems }: Reading,
+): LoadedOperator[] {
   if (!isJsonObject(value)) return [];
   const isObject =
     at.length > 0 || value['kind'] !== undefined || value['apiVersion'] !== undefined;
@@ -176,14 +175,11 @@ function positionOf(
 function checkControllers({ controllers }: OperatorSpec, problems: SpecProblem[]): void {
   const reported = new Set(problems.map(({ path }) => JSON.stringify(path)));
   for (const [place, controller] of controllers.entries()) {
-    if (!hasSources(controller)) continue;
+    const { sources } = controller;
+    if (sources.length === 0 || sources.some(({ kind }) => kind === '')) continue;
     const found = compileController(controller, pathOfController(place)).problems;
     problems.push(...found.filter(({ path }) => !reported.has(JSON.stringify(path))));
   }
-}
-
-function hasSources({ sources }: ControllerSpec): boolean {
-  return sources.length > 0 && sources.every(({ kind }) => kind !== '');
 }
 
 export function pathOfController(place: number): SpecPath {

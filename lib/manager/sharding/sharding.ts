@@ -63,7 +63,7 @@ export class Sharding implements KeyOwnership, Runnable {
   readonly healthCheck: HealthCheck = { name: 'shards', check: () => this.#check() };
   readonly #options: ResolvedShardingOptions;
   readonly #machine: ShardMachine;
-  readonly #metrics: ShardMetrics;
+  readonly #metrics: ReturnType<typeof shardMetrics>;
   readonly #listeners = new Set<KeyOwnershipListener>();
   readonly #origin: Moment;
   readonly #ended = new AbortController();
@@ -347,14 +347,8 @@ export function shardingAccess(namespace: string): readonly RequiredAccess[] {
 
 type ShardFigures = Pick<ShardingStatus, 'share' | 'members' | 'epoch'>;
 
-interface ShardMetrics {
-  update(figures: ShardFigures): void;
-  /** Resets the values when this process is no longer a member. */
-  forget(): void;
-}
-
 /** Registers the metrics of the group `name`. */
-function shardMetrics(metrics: Metrics, name: string): ShardMetrics {
+function shardMetrics(metrics: Metrics, name: string) {
   const gauge = (metric: string, help: string) => {
     const made = metrics.gauge({
       name: `operator_builder_shards_${metric}`,
@@ -371,5 +365,7 @@ function shardMetrics(metrics: Metrics, name: string): ShardMetrics {
     members(figures.members.length);
     epoch(figures.epoch);
   };
-  return { update, forget: () => update({ share: 0, members: [], epoch: 0 }) };
+  // Resets the values when this process is no longer a member.
+  const forget = (): void => update({ share: 0, members: [], epoch: 0 });
+  return { update, forget };
 }

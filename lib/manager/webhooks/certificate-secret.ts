@@ -197,7 +197,7 @@ export function rotationStep(
   }
   const isOfNewest = shown?.checkIssued(authority) === true;
   const isSettled = !isUsable || isOfNewest || trustedForMs >= rules.settleMs;
-  const lack = lackOf(shown, { state, rules, nowMs });
+  const lack = lackOf(shown, state, rules, nowMs);
   if (isSettled && (lack !== undefined || !isOfNewest)) {
     return { type: 'issue', ...(lack ?? { why: 'the authority is a new one' }) };
   }
@@ -236,16 +236,12 @@ function isServed(
   });
 }
 
-interface Judged {
-  readonly state: CertificateState;
-  readonly rules: RotationRules;
-  readonly nowMs: number;
-}
-
 /** Returns the reason to replace a certificate; undefined if it is still good. */
 function lackOf(
   shown: X509Certificate | undefined,
-  { state: { privateKey }, rules: { dnsNames, rotateBeforeMs }, nowMs }: Judged,
+  { privateKey }: CertificateState,
+  { dnsNames, rotateBeforeMs }: RotationRules,
+  nowMs: number,
 ): { readonly why: string; readonly otherNames?: string } | undefined {
   if (shown === undefined) return { why: "it can't be read" };
   if (!fitTogether(shown, privateKey)) return { why: 'its key does not match' };

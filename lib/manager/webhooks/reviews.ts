@@ -37,7 +37,7 @@ export function readAdmissionReview(body: unknown, webhook: AdmissionWebhook): A
   refuseOtherKinds(request, webhook);
   const { uid, operation, namespace, name, subResource, userInfo, dryRun } = request;
   if (typeof operation !== 'string' || !operations.includes(operation)) {
-    throw new BadRequestError(400, `request.operation: ${JSON.stringify(operation)}`);
+    throw new BadRequestError(`request.operation: ${JSON.stringify(operation)}`);
   }
   return {
     uid,
@@ -130,7 +130,7 @@ function refuseOtherKinds(request: Json, { name, resource }: AdmissionWebhook): 
     (group ?? '') === resource.group && version === resource.version && kind === resource.kind;
   if (isOurs) return;
   const got = JSON.stringify({ group, version, kind });
-  throw new BadRequestError(400, `webhook ${name} is for ${resource.kind}, not for ${got}`);
+  throw new BadRequestError(`webhook ${name} is for ${resource.kind}, not for ${got}`);
 }
 
 function objectOf(request: Json, name: 'object' | 'oldObject'): KubernetesObject | undefined {
@@ -141,7 +141,7 @@ function objectOf(request: Json, name: 'object' | 'oldObject'): KubernetesObject
     // An old object that nests too deeply is passed on, so that users can repair or delete it.
     return isDeeperThan(value, maxDepth) ? Object.freeze(object) : deepFreeze(object);
   }
-  throw new BadRequestError(400, `request.${name}: no object`);
+  throw new BadRequestError(`request.${name}: no object`);
 }
 
 function userOf(value: unknown): AdmissionUser {
@@ -174,10 +174,10 @@ export function readConversionReview(body: unknown): ConversionRequest {
   const request = requestIn(body, { apiVersion: conversionVersion, kind: 'ConversionReview' });
   const { uid, desiredAPIVersion: desiredApiVersion, objects } = request;
   if (typeof desiredApiVersion !== 'string' || desiredApiVersion === '') {
-    throw new BadRequestError(400, 'request.desiredAPIVersion: missing');
+    throw new BadRequestError('request.desiredAPIVersion: missing');
   }
   if (!Array.isArray(objects) || !objects.every(isJsonObject)) {
-    throw new BadRequestError(400, 'request.objects: no list of objects');
+    throw new BadRequestError('request.objects: no list of objects');
   }
   return { uid, desiredApiVersion, objects: objects as unknown as UnstructuredObject[] };
 }
@@ -196,7 +196,7 @@ export function convertAll(
     const group = groupOf(object.apiVersion);
     const resource = resources.find((each) => each.kind === kind && each.group === group);
     if (resource === undefined) {
-      throw new BadRequestError(400, `no conversion of ${kind} (${object.apiVersion}) is served`);
+      throw new BadRequestError(`no conversion of ${kind} (${object.apiVersion}) is served`);
     }
     const converted: unknown = attempt(object, () => resource.convert(object, desiredApiVersion));
     checkConverted(object, converted, desiredApiVersion);
@@ -260,14 +260,10 @@ function reviewOf(response: unknown): unknown {
   return { apiVersion: conversionVersion, kind: 'ConversionReview', response };
 }
 
-/** A malformed request that no API server would send. */
+/** A malformed request that no API server would send; the response is a 400. */
 export class BadRequestError extends OperatorError {
-  /** HTTP status of the response. */
-  readonly status: number;
-
-  constructor(status: number, message: string, cause?: unknown) {
+  constructor(message: string, cause?: unknown) {
     super('InvalidObject', message, { cause });
-    this.status = status;
   }
 }
 
@@ -275,13 +271,13 @@ export class BadRequestError extends OperatorError {
 function requestIn(body: unknown, { apiVersion, kind }: TypeMeta): Json & { readonly uid: string } {
   const request = isJsonObject(body) ? body['request'] : undefined;
   if (!isJsonObject(body) || body['kind'] !== kind || !isJsonObject(request)) {
-    throw new BadRequestError(400, `invalid ${kind}: the body has another kind or no request`);
+    throw new BadRequestError(`invalid ${kind}: the body has another kind or no request`);
   }
   if (body['apiVersion'] !== apiVersion) {
     const got = JSON.stringify(body['apiVersion']);
-    throw new BadRequestError(400, `${kind} ${got}: only ${apiVersion} is served`);
+    throw new BadRequestError(`${kind} ${got}: only ${apiVersion} is served`);
   }
   const { uid } = request;
-  if (typeof uid !== 'string' || uid === '') throw new BadRequestError(400, 'request.uid: missing');
+  if (typeof uid !== 'string' || uid === '') throw new BadRequestError('request.uid: missing');
   return request as Json & { readonly uid: string };
 }

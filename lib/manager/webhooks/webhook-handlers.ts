@@ -53,7 +53,7 @@ export class WebhookHandlers {
     } catch (error) {
       if (error instanceof BadRequestError) {
         this.#logger.warn(`webhook ${webhook.name}: ${error.message}`);
-        return refusal(error.status, error.message);
+        return refusal(400, error.message);
       }
       this.#metrics.handlerThrew(webhook.type);
       this.#logger.error(`webhook ${webhook.name} threw`, { webhook: webhook.name, error });
@@ -120,7 +120,7 @@ function parse(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch (error) {
-    throw new BadRequestError(400, `the body is not JSON: ${errorMessage(error)}`, error);
+    throw new BadRequestError(`the body is not JSON: ${errorMessage(error)}`, error);
   }
 }
 

@@ -5,7 +5,7 @@ import {
   OperatorError,
   Turns,
 } from '../../system/index.js';
-import type { Clock, OptionNames, Logger, Metrics } from '../../system/index.js';
+import type { Clock, Logger, Metrics } from '../../system/index.js';
 import { HttpEndpoint, refusePort } from '../http-endpoint.js';
 import type { HttpQuestion } from '../http-endpoint.js';
 import type { Runnable, RunnableContext } from '../runnable.js';
@@ -33,11 +33,6 @@ export interface WebhookServerOptions {
   readonly metrics?: Metrics | undefined;
 }
 
-const webhookServerOptionNames: OptionNames<WebhookServerOptions> = {
-  ...{ webhooks: true, certificates: true, port: true, host: true, clientAuthorities: true },
-  ...{ clock: true, logger: true, metrics: true },
-};
-
 /**
  * Serves webhooks over HTTPS. A manager starts it before its caches: lists may need conversion.
  *
@@ -63,7 +58,9 @@ export class WebhookServer implements Runnable {
   constructor(options: WebhookServerOptions) {
     const { webhooks, clock = systemClock, metrics = noMetrics, port = 9443 } = options;
     const { host, certificates: certificate, clientAuthorities, logger } = options;
-    refuseUnknownOptions('webhooks', options, webhookServerOptionNames);
+    const names = { webhooks, certificates: certificate, port, host, clientAuthorities };
+    const all = { ...names, clock, logger, metrics };
+    refuseUnknownOptions<WebhookServerOptions>('webhooks', options, all);
     refusePort('webhooks', port);
     refuseSharedPaths(webhooks);
     this.webhooks = webhooks;
