@@ -132,6 +132,10 @@ function problemAt(field: string, message: string | undefined): DefinitionProble
   return message === undefined ? [] : [{ field, message }];
 }
 
+function problemIf(isWrong: boolean, field: string, message: string): DefinitionProblem[] {
+  return isWrong ? [{ field, message }] : [];
+}
+
 function nameProblems({ group, kind, plural, singular, listKind, ...rest }: ResolvedDefinition) {
   const names = [
     ['kind', kind.toLowerCase()],
@@ -148,8 +152,8 @@ function nameProblems({ group, kind, plural, singular, listKind, ...rest }: Reso
     ...problemAt('group', grouped),
     ...problemAt(`annotations[${approvalAnnotation}]`, approvalProblem(group, rest.annotations)),
     ...names.flatMap(([field = '', name = '']) => problemAt(field, dns1035LabelProblem(name))),
-    ...(/^[A-Z]/.test(kind) ? [] : problemAt('kind', 'must begin with a capital, such as CronTab')),
-    ...(kind === listKind ? problemAt('listKind', 'must not be the kind: leave it out') : []),
+    ...problemIf(!/^[A-Z]/.test(kind), 'kind', 'must begin with a capital, such as CronTab'),
+    ...problemIf(kind === listKind, 'listKind', 'must not be the kind: leave it out'),
   ];
 }
 
@@ -185,14 +189,8 @@ function versionProblems({ versions }: ResolvedDefinition): DefinitionProblem[] 
     oneVersionProblems(version, `versions[${index}]`),
   );
   for (const [index, name] of names.entries()) {
-    if (names.indexOf(name) !== index) {
-      problems.push(
-        ...problemAt(
-          `versions[${index}].name`,
-          `${name} is the name of another version: rename one`,
-        ),
-      );
-    }
+    const message = `${name} is the name of another version: rename one`;
+    problems.push(...problemIf(names.indexOf(name) !== index, `versions[${index}].name`, message));
   }
   if (versions.length === 0) problems.push(...problemAt('versions', 'give at least one version'));
   else if (storage.length !== 1) {
@@ -224,28 +222,25 @@ function oneVersionProblems(version: ResolvedVersion, field: string): Definition
     return problemAt(at, problem ?? selectableProblem(version, path));
   });
   const isTooMany = selectableFields.length > mostSelectable;
+  const tooMany = `are more than ${mostSelectable}: remove some`;
   const beside = version.status === undefined ? [] : keywordsWithoutStatus(schema);
+  const refused = `has ${beside.join(' and ')}, which the API server refuses beside a status: move it to spec, or use rules`;
   return [
     ...problemAt(`${field}.name`, dns1035LabelProblem(name)),
     ...problemAt(`${field}.schema`, own),
-    ...(misplaced === undefined
-      ? []
-      : problemAt(`${field}.schema`, 'has a status: give it as status, beside schema')),
-    ...(beside.length === 0
-      ? []
-      : problemAt(
-          `${field}.schema`,
-          `has ${beside.join(' and ')}, which the API server refuses beside a status: move it to spec, or use rules`,
-        )),
+    ...problemIf(
+      misplaced !== undefined,
+      `${field}.schema`,
+      'has a status: give it as status, beside schema',
+    ),
+    ...problemIf(beside.length > 0, `${field}.schema`, refused),
     ...(scale === undefined ? [] : scaleProblems(version, scale, `${field}.scale`)),
     ...(typeof deprecated === 'string'
       ? problemAt(`${field}.deprecated`, warningProblem(deprecated))
       : []),
     ...columns,
     ...fields,
-    ...(isTooMany
-      ? problemAt(`${field}.selectableFields`, `are more than ${mostSelectable}: remove some`)
-      : []),
+    ...problemIf(isTooMany, `${field}.selectableFields`, tooMany),
   ];
 }
 
@@ -272,23 +267,18 @@ function columnProblems(
   { name, type, jsonPath, format, priority = 0 }: PrinterColumn,
   field: string,
 ): DefinitionProblem[] {
+  const isTitle = typeof (name as unknown) === 'string' && name !== '';
   const isPath = typeof (jsonPath as unknown) === 'string' && jsonPath.startsWith('.');
-  const wanted = `must be one of ${columnTypes.join(', ')}, got ${type}`;
   const isFormat = format === undefined || format === '' || columnFormats.includes(format);
+  const wholeNumber = `must be a whole number, got ${JSON.stringify(priority)}`;
+  const oneOf = (values: readonly string[], got: string | undefined): string =>
+    `must be one of ${values.join(', ')}, got ${got}`;
   return [
-    ...(typeof (name as unknown) === 'string' && name !== ''
-      ? []
-      : problemAt(`${field}.name`, 'must be the title of the column')),
-    ...(Number.isInteger(priority)
-      ? []
-      : problemAt(`${field}.priority`, `must be a whole number, got ${JSON.stringify(priority)}`)),
-    ...(columnTypes.includes(type) ? [] : problemAt(`${field}.type`, wanted)),
-    ...(isPath
-      ? []
-      : problemAt(`${field}.jsonPath`, 'must begin with a dot, such as .spec.replicas')),
-    ...(isFormat
-      ? []
-      : problemAt(`${field}.format`, `must be one of ${columnFormats.join(', ')}, got ${format}`)),
+    ...problemIf(!isTitle, `${field}.name`, 'must be the title of the column'),
+    ...problemIf(!Number.isInteger(priority), `${field}.priority`, wholeNumber),
+    ...problemIf(!columnTypes.includes(type), `${field}.type`, oneOf(columnTypes, type)),
+    ...problemIf(!isPath, `${field}.jsonPath`, 'must begin with a dot, such as .spec.replicas'),
+    ...problemIf(!isFormat, `${field}.format`, oneOf(columnFormats, format)),
   ];
 }
 

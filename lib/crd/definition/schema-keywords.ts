@@ -42,7 +42,7 @@ interface CommonCheck {
 /** Checks what applies to all schemas, including those within `allOf`, `anyOf`, `oneOf` and `not`. */
 export function validateCommon(schema: Schema, { field, errors, place }: CommonCheck): void {
   const { type, properties = {}, additionalProperties } = schema;
-  validatePlace(schema, place, { field, errors });
+  validatePlace(schema, place, field, errors);
   forbidUnsupported(schema as Readonly<Record<string, unknown>>, field, errors);
   if (Array.isArray(schema.items)) {
     errors.forbidden(`${field}.items`, 'items must be a schema object and not an array');
@@ -84,7 +84,7 @@ export function validateKeywords(schema: Schema, check: KeywordCheck): void {
   }
   const isWhole = level === 'root';
   if (isWhole || schema['x-kubernetes-embedded-resource'] === true) {
-    validateMetaFields(schema, { isWhole, field, errors });
+    validateMetaFields(schema, isWhole, field, errors);
   }
   validateIntOrString(schema, field, errors);
 }

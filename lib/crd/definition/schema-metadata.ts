@@ -19,7 +19,8 @@ export const outsideMeta: MetaPlace = { insideMeta: false, noDefaults: undefined
 export function placeOfProperty(
   schema: Schema,
   name: string,
-  { isRoot, place }: { readonly isRoot: boolean; readonly place: MetaPlace },
+  place: MetaPlace,
+  isRoot: boolean,
 ): MetaPlace {
   const isObject = isRoot || schema['x-kubernetes-embedded-resource'] === true;
   if (!isObject || !metaFields.includes(name)) return place;
@@ -36,7 +37,8 @@ export function placeOfValues(place: MetaPlace): MetaPlace {
 export function validatePlace(
   schema: Schema,
   { insideMeta, noDefaults }: MetaPlace,
-  { field, errors }: { readonly field: string; readonly errors: FieldErrors },
+  field: string,
+  errors: FieldErrors,
 ): void {
   if (noDefaults !== undefined && (schema.default ?? null) !== null) {
     errors.forbidden(`${field}.default`, `must not be set ${noDefaults}`);
@@ -50,15 +52,9 @@ export function validatePlace(
 /** Checks the schemas of apiVersion, kind and metadata, either of the whole object or of an object inside it. */
 export function validateMetaFields(
   object: Schema,
-  {
-    isWhole,
-    field,
-    errors,
-  }: {
-    readonly isWhole: boolean;
-    readonly field: string;
-    readonly errors: FieldErrors;
-  },
+  isWhole: boolean,
+  field: string,
+  errors: FieldErrors,
 ): void {
   for (const name of metaFields) {
     const schema = propertyOf(object, name);

@@ -153,7 +153,7 @@ function* partsOf(schema: Schema, at: At): Generator<[Schema, At]> {
   });
   for (const [name, property] of Object.entries(properties)) {
     const isRoot = at.level === 'root';
-    const place = placeOfProperty(schema, name, { isRoot, place: at.place });
+    const place = placeOfProperty(schema, name, at.place, isRoot);
     yield [property, inner(property, `properties[${name}]`, place)];
   }
   if (typeof items === 'object') {

@@ -105,7 +105,7 @@ function validateWithin(value: unknown, { schema, path, errors }: SchemaCheck): 
     const at = path === '' ? name : `${path}.${name}`;
     if (member !== undefined) validateWithin(value[name], { schema: member, path: at, errors });
   }
-  if (schema['x-kubernetes-embedded-resource'] === true) validateEmbedded(value, { path, errors });
+  if (schema['x-kubernetes-embedded-resource'] === true) validateEmbedded(value, path, errors);
 }
 
 const embedding = new WeakMap<Schema, boolean>();
@@ -239,7 +239,7 @@ function validateMembers(value: Readonly<Record<string, unknown>>, check: Schema
     const before = isJsonObject(old) && Object.hasOwn(old, name) ? old[name] : undefined;
     validateSchema(value[name], { schema: member, path: inner(name), errors, old: before });
   }
-  if (schema['x-kubernetes-embedded-resource'] === true) validateEmbedded(value, check);
+  if (schema['x-kubernetes-embedded-resource'] === true) validateEmbedded(value, path, errors);
 }
 
 function validateEnum(value: unknown, { schema, path, errors }: SchemaCheck): void {
@@ -321,29 +321,25 @@ function checksOf(value: unknown, schema: Schema): number {
   return inner.reduce((sum, count) => sum + count, commonChecks);
 }
 
-/** An object inside another object, and its path. */
-interface EmbeddedCheck {
-  readonly path: string;
-  readonly errors: FieldErrors;
-}
-
 /**
  * Validates an embedded object (`x-kubernetes-embedded-resource`) like the API server: its apiVersion, kind
  * and, if present, the names, labels and annotations in its metadata.
  */
 function validateEmbedded(
   { apiVersion, kind, metadata }: Readonly<Record<string, unknown>>,
-  { path, errors }: EmbeddedCheck,
+  path: string,
+  errors: FieldErrors,
 ): void {
-  validateTypeMeta('apiVersion', apiVersion, { path, errors });
-  validateTypeMeta('kind', kind, { path, errors });
-  if (isJsonObject(metadata)) validateMetadata(metadata, { path: `${path}.metadata`, errors });
+  validateTypeMeta('apiVersion', apiVersion, path, errors);
+  validateTypeMeta('kind', kind, path, errors);
+  if (isJsonObject(metadata)) validateMetadata(metadata, `${path}.metadata`, errors);
 }
 
 function validateTypeMeta(
   name: 'apiVersion' | 'kind',
   value: unknown,
-  { path, errors }: EmbeddedCheck,
+  path: string,
+  errors: FieldErrors,
 ): void {
   const at = `${path}.${name}`;
   if (value === undefined) errors.required(at);
@@ -360,7 +356,8 @@ function validateTypeMeta(
 
 function validateMetadata(
   metadata: Readonly<Record<string, unknown>>,
-  { path, errors }: EmbeddedCheck,
+  path: string,
+  errors: FieldErrors,
 ): void {
   const { name, generateName, namespace, labels, annotations } = metadata;
   const say = (field: string, value: unknown, problems: readonly string[]): void => {

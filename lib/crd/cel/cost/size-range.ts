@@ -50,34 +50,18 @@ export function unionOf(one: SizeRange, other: SizeRange): SizeRange {
 
 /** Returns the size of a string after each `old` in it is replaced with a `next`. */
 export function replacedSize(text: SizeRange, old: SizeRange, next: SizeRange): SizeRange {
-  const most = longest(text.max, { old: old.min, next: next.max });
-  const least = shortest(text.min, { old: old.max, next: next.min });
+  const most = replacedParts(text.max, old.min, next.max > old.min);
+  const least = replacedParts(text.min, old.max, next.min < old.max);
   const replaced = { min: times(least.count, next.min), max: times(most.count, next.max) };
   return sumOf(replaced, { min: least.kept, max: most.kept });
 }
 
-interface Lengths {
-  readonly old: number;
-  readonly next: number;
-}
-
-interface Parts {
-  /** The number of replacements. */
-  readonly count: number;
-  /** The number of characters that are not replaced. */
-  readonly kept: number;
-}
-
-/** Returns the parts of the longest result. An empty `old` matches before each character and at the end. */
-function longest(text: number, { old, next }: Lengths): Parts {
+/**
+ * Returns the number of replacements, and the number of characters that are not replaced. An empty `old` matches before
+ * each character and at the end.
+ * @param isExtreme - whether each replacement makes the longest result longer, or the shortest one shorter
+ */
+function replacedParts(text: number, old: number, isExtreme: boolean) {
   if (old === 0) return { count: plus(text, 1), kept: text };
-  if (next <= old) return { count: 0, kept: text };
-  return { count: Math.ceil(text / old), kept: 0 };
-}
-
-/** Returns the parts of the shortest result. */
-function shortest(text: number, { old, next }: Lengths): Parts {
-  if (old === 0) return { count: plus(text, 1), kept: text };
-  if (old <= next) return { count: 0, kept: text };
-  return { count: Math.ceil(text / old), kept: 0 };
+  return isExtreme ? { count: Math.ceil(text / old), kept: 0 } : { count: 0, kept: text };
 }
