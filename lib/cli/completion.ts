@@ -1,4 +1,5 @@
 import type { Command, Option } from 'commander';
+import { shellQuoted } from './object-texts.js';
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
@@ -191,7 +192,7 @@ function zshWords({ commands, values }: CommandShape): string {
 
 function zshDescribed(named: readonly Named[], what: string): string {
   const list = named.map(({ name, description }) =>
-    quoted(`${name.replaceAll(':', '\\:')}:${description}`),
+    shellQuoted(`${name.replaceAll(':', '\\:')}:${description}`),
   );
   return `offered=(${list.join(' ')}); _describe ${what} offered`;
 }
@@ -199,7 +200,7 @@ function zshDescribed(named: readonly Named[], what: string): string {
 function zshReply(values: Values): string {
   switch (values.type) {
     case 'choices':
-      return `compadd -- ${values.choices.map(quoted).join(' ')}`;
+      return `compadd -- ${values.choices.map(shellQuoted).join(' ')}`;
     case 'files':
       return '_files';
     case 'folders':
@@ -213,7 +214,7 @@ function zshReply(values: Values): string {
 function commandPatterns(shapes: readonly CommandShape[]): string {
   return shapes
     .filter(({ words }) => words.length > 0)
-    .map((shape) => quoted(pathOf(shape)))
+    .map((shape) => shellQuoted(pathOf(shape)))
     .join('|');
 }
 
@@ -221,7 +222,7 @@ function valueCases(shapes: readonly CommandShape[], replyOf: (values: Values) =
   const cases = shapes.flatMap((shape) =>
     shape.options.flatMap(({ names, values }) => {
       if (values === undefined) return [];
-      const patterns = names.map((name) => quoted(`${pathOf(shape)} ${name}`)).join('|');
+      const patterns = names.map((name) => shellQuoted(`${pathOf(shape)} ${name}`)).join('|');
       return [`    (${patterns}) ${replyOf(values)}; return ;;`];
     }),
   );
@@ -233,17 +234,14 @@ function casesOf(
   shapes: readonly CommandShape[],
   replyOf: (shape: CommandShape) => string,
 ): string {
-  return shapes.map((shape) => `    (${quoted(pathOf(shape))}) ${replyOf(shape)} ;;`).join('\n');
+  return shapes
+    .map((shape) => `    (${shellQuoted(pathOf(shape))}) ${replyOf(shape)} ;;`)
+    .join('\n');
 }
 
 /** Returns a command's key in the scripts: its words, each after a space. */
 function pathOf({ words }: CommandShape): string {
   return words.map((word) => ` ${word}`).join('');
-}
-
-/** Quotes a text as one word of bash or zsh. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** Returns a completion script for fish with descriptions. */

@@ -9,6 +9,11 @@ import type {
 } from 'yaml';
 import { withSortedMembers } from '../object/index.js';
 
+/** Quotes a text as one word of a POSIX shell, bash or zsh. */
+export function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 const mergeTag = 'tag:yaml.org,2002:merge';
 
 const coreTags: TagId[] = [

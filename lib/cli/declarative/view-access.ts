@@ -1,7 +1,7 @@
 import { parse } from 'yaml';
 import type { PolicyRule } from '../../apiserver/internal.js';
 import { keyFilesIn } from '../../declarative/internal.js';
-import { checkYamlDepth } from '../../object/index.js';
+import { checkYamlDepth, isJsonObject } from '../../object/index.js';
 import { asError } from '../../system/index.js';
 import { UsageError } from '../command-context.js';
 import { readText } from '../files.js';
@@ -57,13 +57,9 @@ export async function readRules(file: string): Promise<readonly PolicyRule[]> {
   } catch (error) {
     throw new UsageError(`${file}: invalid YAML: ${asError(error).message.split('\n')[0] ?? ''}`);
   }
-  const rules = isRole(value) ? value.rules : value;
+  const rules = isJsonObject(value) && 'rules' in value ? value['rules'] : value;
   if (!Array.isArray(rules)) {
     throw new UsageError(`${file}: want a list of rules, or a Role`);
   }
   return rules as readonly PolicyRule[];
-}
-
-function isRole(value: unknown): value is { readonly rules: unknown } {
-  return typeof value === 'object' && value !== null && 'rules' in value;
 }

@@ -8,6 +8,7 @@ import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { definitionsAt } from '../definition-sources.js';
 import { objectsAt, textsOf } from '../json-values.js';
+import { shellQuoted } from '../object-texts.js';
 import { generatedFile, isGenerated } from '../manifests/generated-file.js';
 import type { WantedManifests } from '../manifests/generated-file.js';
 import { namespacesFolder } from '../manifests/role-file.js';
@@ -316,5 +317,5 @@ function imageSteps(files: readonly PlannedFile[], directory: string): readonly 
 
 /** Quotes a text for a POSIX shell, if it needs quotes. */
 function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : shellQuoted(text);
 }

@@ -146,7 +146,7 @@ export async function namespaceFiles(
   };
   const account = await accountOf(folder, name);
   const objects = [...rulesOf].flatMap(([namespace, rules]) =>
-    roleIn(namespace, { name, rules, account }),
+    roleIn(namespace, name, rules, account),
   );
   const generated = { from: sources[command], command };
   const wanted = [
@@ -171,14 +171,13 @@ async function accountOf(folder: string, name: string): Promise<object> {
   };
 }
 
-/** An operator's rules in a namespace. */
-interface NamespacedRules {
-  readonly name: string;
-  readonly rules: readonly PolicyRule[];
-  readonly account: object;
-}
-
-function roleIn(namespace: string, { name, rules, account }: NamespacedRules): readonly object[] {
+/** Returns the Role with an operator's rules in a namespace, and its binding. */
+function roleIn(
+  namespace: string,
+  name: string,
+  rules: readonly PolicyRule[],
+  account: object,
+): readonly object[] {
   const apiVersion = `${rbac}/v1`;
   const roleRef = { apiGroup: rbac, kind: 'Role', name: `${name}-manager-role` };
   return [

@@ -1,6 +1,6 @@
 import partition from 'lodash/partition.js';
 import { isJsonObject } from '../../object/index.js';
-import { TemplateText, spreadLines, textLines, valueLines } from './values.js';
+import { TemplateText, linesWith, spreadLines, textLines, valueLines } from './values.js';
 import type { TemplateLines } from './values.js';
 import { objectAt, objectMadeAt, objectsAt, textAt, textsOf } from '../json-values.js';
 import type { Json } from '../json-values.js';
@@ -300,11 +300,7 @@ function templateContainer(container: Json, { text, facts }: Templating): void {
 
 function templatedArgs(args: readonly string[], text: TemplateText): readonly string[] {
   const own = args.filter((arg) => !arg.startsWith(logLevelFlag));
-  const level = text.lines((indent) => {
-    const blanks = ' '.repeat(indent);
-    const line = `${blanks}- ${logLevelFlag}{{ . }}`;
-    return [`${blanks}{{- with .Values.logLevel }}`, line, `${blanks}{{- end }}`];
-  });
+  const level = text.lines(linesWith('logLevel', () => [`- ${logLevelFlag}{{ . }}`]));
   const isFixed = isDeclarative(own);
   const withElection = isFixed || own.some(isElection) ? own : [...own, electFlag];
   const switches = isFixed
@@ -365,11 +361,6 @@ const parts = ['metrics', 'webhook'] as const;
 /** A part of the operator with a port of its own, by the name of the port. */
 type Part = (typeof parts)[number];
 
-interface PartRule {
-  readonly part: Part;
-  readonly rule: Json;
-}
-
 /** Returns the peers that may reach each part, from the first rule of a NetworkPolicy. */
 export function peersOf(objects: readonly object[]): ReadonlyMap<Part, unknown> {
   const rules = (objects as readonly Json[]).flatMap(rulesOf).toReversed();
@@ -384,7 +375,8 @@ function templatePolicy(policy: Json, text: TemplateText): void {
   }
 }
 
-function rulesOf(object: Json): readonly PartRule[] {
+/** Returns the rules of a NetworkPolicy, each with its part. */
+function rulesOf(object: Json): readonly { part: Part; rule: Json }[] {
   if (textAt(object, 'kind') !== 'NetworkPolicy') return [];
   return objectsAt(objectAt(object, 'spec') ?? {}, 'ingress').flatMap((rule) => {
     const ports = objectsAt(rule, 'ports').map(({ port }) => port);

@@ -61,19 +61,13 @@ interface ValuesMerge {
   readonly schema: ValueSchema;
 }
 
-/** The user's values with the new ones, and the user's additional paths. */
-interface MergedValues {
-  readonly text: string;
-  readonly more: readonly string[];
-}
-
 /**
  * Updates a user's values: changed values stay, unchanged ones follow the defaults, new ones are added, and
- * unchanged ones without a default are removed.
- * Comments stay.
+ * unchanged ones without a default are removed. Comments stay.
+ * @returns the text, and the names of values that only the user has
  * @throws OperatorError `InvalidConfig`: invalid YAML, or a value of another type at the place of a map
  */
-export function mergedValues({ text, file, defaults, before, schema }: ValuesMerge): MergedValues {
+export function mergedValues({ text, file, defaults, before, schema }: ValuesMerge) {
   const own = parseDocument(checkYamlDepth(text, file));
   const [problem] = own.errors;
   if (problem !== undefined) throw contentError(file, problem.message.trimEnd(), problem);
@@ -200,39 +194,31 @@ export class TemplateText {
   }
 }
 
+/**
+ * Returns lines that a release has only if a value is not empty.
+ * @param inner - returns the lines, relative to the indentation
+ */
+export function linesWith(
+  path: string,
+  inner: (indent: number) => readonly string[],
+): TemplateLines {
+  return (indent) =>
+    [`{{- with .Values.${path} }}`, ...inner(indent), '{{- end }}'].map(
+      (line) => ' '.repeat(indent) + line,
+    );
+}
+
 /** Returns lines with `key:` and the members or items of a value, if the value is not empty. */
 export function valueLines(key: string, path: string): TemplateLines {
-  return (indent) => {
-    const blanks = ' '.repeat(indent);
-    return [
-      `${blanks}{{- with .Values.${path} }}`,
-      `${blanks}${key}:`,
-      `${blanks}  {{- toYaml . | nindent ${indent + 2} }}`,
-      `${blanks}{{- end }}`,
-    ];
-  };
+  return linesWith(path, (indent) => [`${key}:`, `  {{- toYaml . | nindent ${indent + 2} }}`]);
 }
 
 /** Returns the members or items of a value, to be placed among others. */
 export function spreadLines(path: string): TemplateLines {
-  return (indent) => {
-    const blanks = ' '.repeat(indent);
-    return [
-      `${blanks}{{- with .Values.${path} }}`,
-      `${blanks}{{- toYaml . | nindent ${indent} }}`,
-      `${blanks}{{- end }}`,
-    ];
-  };
+  return linesWith(path, (indent) => [`{{- toYaml . | nindent ${indent} }}`]);
 }
 
 /** Returns a line with the text of a value, if the text is not empty. */
 export function textLines(key: string, path: string): TemplateLines {
-  return (indent) => {
-    const blanks = ' '.repeat(indent);
-    return [
-      `${blanks}{{- with .Values.${path} }}`,
-      `${blanks}${key}: {{ . | quote }}`,
-      `${blanks}{{- end }}`,
-    ];
-  };
+  return linesWith(path, () => [`${key}: {{ . | quote }}`]);
 }

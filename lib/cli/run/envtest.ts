@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { OperatorError, waited } from '../../system/index.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
+import { shellQuoted } from '../object-texts.js';
 import { readText, statIfExists, whileWriting } from '../files.js';
 import { commandLogger } from '../options.js';
 import { startServer, controlTokenVariable } from './serve-api.js';
@@ -77,12 +78,8 @@ async function refuseOthers(file: string): Promise<void> {
 
 /** Returns the script of a program. It passes on all arguments, even `--help`, from which envtest learns the flags. */
 function script(command: readonly string[]): string {
-  return `${scriptHead}${command.map(quoted).join(' ')} "$@"
+  return `${scriptHead}${command.map(shellQuoted).join(' ')} "$@"
 `;
-}
-
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 /**

@@ -15,7 +15,7 @@ import { InProcessWebhooks } from '../in-process-webhooks.js';
 import { objectFiles, projectFiles, readResources } from '../object-files.js';
 import type { LoadedProject } from '../load-operator.js';
 import { installCrds } from './run-on-cluster.js';
-import { freeKubeConfigFile, startServer, writeKubeConfigFile } from './serve-api.js';
+import { freeKubeConfigFile, startServer, withKubeConfigFile } from './serve-api.js';
 import { keepRunning } from './keep-running.js';
 import type { OperatorRun } from './keep-running.js';
 import { keptRunning, managerOptions } from './run-operator.js';
@@ -51,8 +51,7 @@ export async function runEmbedded(running: Running): Promise<void> {
       kubeconfigOut === undefined
         ? await freeKubeConfigFile(cluster, join(first.root, kubeConfigFile))
         : resolve(context.cwd, kubeconfigOut);
-    const remove = await writeKubeConfigFile(cluster, file);
-    try {
+    await withKubeConfigFile(cluster, file, async () => {
       const lines = newsLines(context);
       lines.say(
         `operator ${first.operator.name}, on an API server in this process: ${cluster.url}`,
@@ -60,9 +59,7 @@ export async function runEmbedded(running: Running): Promise<void> {
       lines.say(`kubectl --kubeconfig ${relative(context.cwd, file)} get all --all-namespaces\n`);
       const settling = new Settling({ cluster, clock });
       await runBeside({ ...running, cluster, webhooks, settling, lines, resources });
-    } finally {
-      await remove();
-    }
+    });
   } finally {
     await cluster.stop();
   }

@@ -1,10 +1,8 @@
-import type { Client } from '../../client/index.js';
 import type { EmbeddedCluster } from '../../apiserver/index.js';
 import type { PolicyRule } from '../../apiserver/internal.js';
 import type { AccessRules, MissingRule, Manager } from '../../manager/index.js';
 import { OperatorRole } from '../../manager/index.js';
 import { isJsonObject, parseYamlValues } from '../../object/index.js';
-import type { Tracer } from '../../system/index.js';
 import { ownNamespace } from '../manifests/role-files.js';
 import { roleMarker } from '../manifests/role-file.js';
 import type { LoadedProject } from '../load-operator.js';
@@ -20,13 +18,6 @@ export interface RunRoleOptions {
   readonly onMissing: (missing: MissingRule) => void;
 }
 
-/** Parts of the manager for an operator with a role. */
-export interface ManagerParts {
-  readonly client: Client;
-  /** Records the controller that sends a request; absent without a role. */
-  readonly tracer?: Tracer | undefined;
-}
-
 /** The role of an operator on an embedded cluster; computed again at each reload. */
 export class RunRole {
   readonly #options: RunRoleOptions;
@@ -36,7 +27,8 @@ export class RunRole {
     this.#options = options;
   }
 
-  managerParts({ operator: { name } }: LoadedProject): ManagerParts {
+  /** Returns the client of the operator's manager, and with a role a tracer, which records who sends a request. */
+  managerParts({ operator: { name } }: LoadedProject) {
     const { cluster, asAdmin, onMissing } = this.#options;
     if (asAdmin) return { client: cluster.client({ user: name }) };
     this.#next = new OperatorRole({ name, cluster, onMissing });

@@ -4,7 +4,7 @@ import { dirname, relative, resolve } from 'node:path';
 import { EmbeddedCluster } from '../../apiserver/index.js';
 import type { EmbeddedClusterOptions } from '../../apiserver/index.js';
 import { isJsonObject, CustomResourceDefinition } from '../../object/index.js';
-import { asError, whenAborted, OperatorError, VirtualClock } from '../../system/index.js';
+import { listenFailed, whenAborted, OperatorError, VirtualClock } from '../../system/index.js';
 import type { CommandContext } from '../command-context.js';
 import { whileWriting } from '../files.js';
 import { objectAt, objectsAt, textAt } from '../json-values.js';
@@ -41,12 +41,9 @@ export async function serveApi(options: ApiServerOptions, context: CommandContex
   });
   try {
     const file = resolve(cwd, options.kubeconfig);
-    const remove = await writeKubeConfigFile(cluster, file);
-    try {
-      await whileReady(cluster, { file, options, context }, () => whenAborted(signal));
-    } finally {
-      await remove();
-    }
+    await withKubeConfigFile(cluster, file, () =>
+      whileReady(cluster, { file, options, context }, () => whenAborted(signal)),
+    );
   } finally {
     await cluster.stop();
   }
@@ -121,26 +118,22 @@ export async function startServer({
     return cluster;
   } catch (thrown) {
     await cluster.stop();
-    const cause = asError(thrown);
-    const { code } = cause as NodeJS.ErrnoException;
-    const why = code === 'EADDRINUSE' ? 'the port is in use' : cause.message;
     const remedy = 'pass another --port, or leave it out for any free port';
     const address = `${options.host ?? '127.0.0.1'}:${port}`;
-    const message = `the API server can't listen on ${address}: ${why} (${remedy})`;
-    throw new OperatorError('ListenFailed', message, { cause });
+    throw listenFailed('the API server', address, thrown, remedy);
   }
 }
 
 /**
- * Writes the kubeconfig of a listening embedded cluster.
+ * Writes the kubeconfig of a listening embedded cluster, and removes it after `work`.
  * @param file - absolute
- * @returns a function that removes it
  * @throws OperatorError `InvalidConfig`: the file belongs to another cluster, or can't be written
  */
-export async function writeKubeConfigFile(
+export async function withKubeConfigFile(
   cluster: EmbeddedCluster,
   file: string,
-): Promise<() => Promise<void>> {
+  work: () => Promise<void>,
+): Promise<void> {
   const server = await serverIn(file);
   if (server !== undefined && (await isOfOther(server, cluster))) {
     const remedy =
@@ -154,10 +147,12 @@ export async function writeKubeConfigFile(
     await mkdir(dirname(file), { recursive: true });
     await cluster.writeKubeConfig(file);
   });
-  return async () => {
+  try {
+    await work();
+  } finally {
     // Keep a file that the user has replaced.
     if ((await textIfExists(file)) === cluster.kubeConfig()) await rm(file, { force: true });
-  };
+  }
 }
 
 /**

@@ -41,7 +41,7 @@ export function withCurrentSchema(texts: SchemaTexts): string {
   );
   const body = [...(above === '' ? [] : [above]), definition].join('\n\n');
   const home = posix.basename(posix.dirname(path));
-  return `${importsFor(body, { code, further, home })}\n\n${body}`;
+  return `${importsFor(body, code, further, home)}\n\n${body}`;
 }
 
 /** Whether the resource in a file of a kind has a conversion already. */
@@ -74,15 +74,8 @@ function codeAbove(code: string, end: number): string {
   return code.slice(0, end).replaceAll(anyImport, '').replaceAll(markers, '').trim();
 }
 
-/** Returns the imports that code needs in the folder of another version. */
-function importsFor(
-  body: string,
-  {
-    code,
-    further,
-    home,
-  }: { readonly code: string; readonly further: string; readonly home: string },
-): string {
+/** Returns the imports that code needs in the folder of another version. @param home - the folder of `code` */
+function importsFor(body: string, code: string, further: string, home: string): string {
   const used = body.replaceAll(opaque, (found) => (found.startsWith('`') ? found : ''));
   // If the further version is created again, the first version imports names from it: it must not import from itself.
   const own = [...further.matchAll(/^export (?:const|type) (\w+)/gm)].map(([, name]) => name);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import omit from 'lodash/omit.js';
 import { isJsonObject, dns1123SubdomainProblem } from '../../object/index.js';
-import type { CustomResourceDefinition, ResourceType, Schema } from '../../object/index.js';
+import type { CustomResourceDefinition, ResourceType } from '../../object/index.js';
 import { UsageError } from '../command-context.js';
 import type { CommandContext } from '../command-context.js';
 import { definitionsAt } from '../definition-sources.js';
@@ -184,15 +184,12 @@ function withFields(
 /** Adds the fields of a built-in kind, which need not have a `spec`. */
 function withBuiltInFields(text: string, { type: { kind }, schema }: BuiltInKind): string {
   const types = new SchemaTypes([kind, ...usedNames]);
-  const fields = types.fields(omitFields(schema, ['apiVersion', 'kind', 'metadata']), kind);
+  const properties = omit(schema.properties, ['apiVersion', 'kind', 'metadata']);
+  const fields = types.fields({ ...schema, properties }, kind);
   const typed = text
     .replace(/( {2}readonly (?:spec|status)\?: .*\n)+/, () => `${fields.join('\n')}\n`)
     .replace('of a kind that another operator defines', 'of a kind of Kubernetes');
   return withInterfaces(typed, types);
-}
-
-function omitFields(schema: Schema, names: readonly string[]): Schema {
-  return { ...schema, properties: omit(schema.properties, names) };
 }
 
 function withInterfaces(text: string, { interfaces }: SchemaTypes): string {

@@ -159,12 +159,10 @@ function packageText(
     ...rest,
     dependencies: { ...(dependencies as object), 'operator-builder': specifier },
   };
-  return `${JSON.stringify(sorted(withTestRunner(content, testRunner)), undefined, 2)}\n`;
-}
-
-/** Puts the development dependencies last, as npm does. */
-function sorted({ devDependencies, ...rest }: Readonly<Record<string, unknown>>): object {
-  return { ...rest, devDependencies };
+  // The development dependencies are last, as npm writes them.
+  const adapted: Readonly<Record<string, unknown>> = withTestRunner(content, testRunner);
+  const { devDependencies, ...others } = adapted;
+  return `${JSON.stringify({ ...others, devDependencies }, undefined, 2)}\n`;
 }
 
 /** Options of `init` for the project's package.json. */

@@ -55,7 +55,7 @@ export class SchemaTypes {
   #baseOf(schema: Schema, path: string): string {
     if (schema['x-kubernetes-int-or-string'] === true) return 'number | string';
     const values = (schema.enum ?? []).filter((value) => value !== null);
-    if (values.length > 0) return enumType(values);
+    if (values.length > 0) return values.map((value) => literal(value)).join(' | ');
     switch (schema.type) {
       case 'string':
       case 'boolean':
@@ -136,10 +136,6 @@ function fieldLines(key: string, type: string): readonly string[] {
   const next = `    ${type};`;
   if (next.length <= lineWidth) return [`  ${key}`, next];
   return [`  ${key}`, ...members.slice(0, -1), `${members.at(-1) ?? ''};`];
-}
-
-function enumType(values: readonly unknown[]): string {
-  return values.map((value) => literal(value)).join(' | ');
 }
 
 function listOf(type: string): string {

@@ -3,6 +3,8 @@ import { approvalAnnotation } from '../../crd/internal.js';
 import { dns1035LabelProblem, dns1123SubdomainProblem, isJsonObject } from '../../object/index.js';
 import type { CustomResourceDefinition, Schema } from '../../object/index.js';
 import { OperatorError } from '../../system/index.js';
+import { schemaOf } from '../evolution/versions.js';
+import type { CrdVersion } from '../evolution/versions.js';
 import { kebabCase } from '../scaffold/names.js';
 import { SchemaTypes } from './schema-types.js';
 import {
@@ -13,8 +15,6 @@ import {
   memberLines,
   TypedValue,
 } from './source-text.js';
-
-type Version = CustomResourceDefinition['spec']['versions'][number];
 
 /**
  * Generates a module for each served version of a definition, with its path in the output folder:
@@ -72,7 +72,7 @@ function declared(kind: string): string {
   return localName(kind) === kind ? 'export ' : '';
 }
 
-function moduleText(crd: CustomResourceDefinition, version: Version): string {
+function moduleText(crd: CustomResourceDefinition, version: CrdVersion): string {
   const { kind } = crd.spec.names;
   const local = localName(kind);
   const parts = partsOf(version);
@@ -111,8 +111,8 @@ interface Parts {
 }
 
 /** Splits the schema of a version into the arguments of `defineResource`. */
-function partsOf({ schema }: Version): Parts {
-  const whole = (schema?.openAPIV3Schema ?? { type: 'object' }) as Schema;
+function partsOf(version: CrdVersion): Parts {
+  const whole = schemaOf(version);
   const { status, metadata } = whole.properties ?? {};
   const properties = omit(whole.properties, 'apiVersion', 'kind', 'metadata', 'status');
   const restricted = metadata?.properties === undefined ? {} : { metadata };
@@ -127,7 +127,7 @@ function partsOf({ schema }: Version): Parts {
 
 interface ObjectParts {
   readonly crd: CustomResourceDefinition;
-  readonly version: Version;
+  readonly version: CrdVersion;
   readonly types: SchemaTypes;
   readonly parts: Parts;
 }
@@ -143,7 +143,7 @@ function objectInterface({ crd, version, types, parts }: ObjectParts): readonly 
   );
   const open = parts.schema['x-kubernetes-preserve-unknown-fields'] === true;
   return [
-    ...comment((version.schema?.openAPIV3Schema as Schema | undefined)?.description, ''),
+    ...comment(schemaOf(version).description, ''),
     `${declared(names.kind)}interface ${localName(names.kind)} {`,
     `  apiVersion: '${group}/${version.name}';`,
     `  kind: '${names.kind}';`,
@@ -180,7 +180,7 @@ const verbatim: ReadonlySet<string> = new Set(['default', 'enum']);
 /** Returns the lines of `defineResource({…}`. */
 function definitionLines(
   crd: CustomResourceDefinition,
-  version: Version,
+  version: CrdVersion,
   { hasStatus }: { readonly hasStatus: boolean },
 ): readonly string[] {
   const { group, names, scope } = crd.spec;
