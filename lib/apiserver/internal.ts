@@ -21,7 +21,6 @@ export type {
   RequestHandler,
   ConnectionHandler,
   ListenSettings,
-  ListenTls,
   Listener,
 } from './http-adapter.js';
 export type { Authorizer, Decision } from './auth/authorizer.js';

@@ -27,16 +27,12 @@ const settleMs = 100;
 /**
  * Watches files until the signal is aborted. It watches their directories, since editors and mounted
  * ConfigMaps replace files by new ones. Never rejects: errors are logged.
- * @param watched - the files, or a function that returns them after each change
+ * @param paths - returns the files, again after each change
  */
 export async function watchFiles(
-  watched: readonly string[] | (() => Promise<WatchedPaths>),
+  paths: () => Promise<WatchedPaths>,
   settings: WatchSettings,
 ): Promise<void> {
-  const paths =
-    typeof watched === 'function'
-      ? watched
-      : () => Promise.resolve({ files: watched, directories: [] });
   const { signal, clock } = settings;
   let last = Promise.resolve();
   let before: string | undefined;
@@ -57,7 +53,7 @@ export async function watchFiles(
   };
   const directories = new WatchedDirectories(paths, settings, changed);
   const files = await directories.follow();
-  if (typeof watched === 'function') before ??= await contentOf(files);
+  before ??= await contentOf(files);
   settings.onWatching?.();
   await directories.ended();
   await last;

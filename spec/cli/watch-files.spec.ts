@@ -2,9 +2,15 @@ import { expect } from 'chai';
 import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { watchFiles } from '../../lib/cli/watch-files.js';
+import type { WatchedPaths } from '../../lib/cli/watch-files.js';
 import { VirtualClock, silentLogger, systemClock } from '../../lib/system/index.js';
 import { eventually } from '../../lib/testing/index.js';
 import { scratchDirectory } from './cli.js';
+
+/** Returns a function for `watchFiles` that always names the same files. */
+function only(...files: readonly string[]): () => Promise<WatchedPaths> {
+  return () => Promise.resolve({ files, directories: [] });
+}
 
 describe('watchFiles', () => {
   const file = scratchDirectory();
@@ -15,13 +21,16 @@ describe('watchFiles', () => {
 
   before(async () => {
     await writeFile(file('operator.yaml'), 'first');
-    watching = watchFiles([file('operator.yaml')], {
-      ...{ clock, logger: silentLogger, signal: stop.signal },
-      onChange: () => {
-        calls++;
-        return Promise.resolve();
-      },
+    const begun = new Promise<void>((onWatching) => {
+      watching = watchFiles(only(file('operator.yaml')), {
+        ...{ clock, logger: silentLogger, signal: stop.signal, onWatching },
+        onChange: () => {
+          calls++;
+          return Promise.resolve();
+        },
+      });
     });
+    await begun;
   });
 
   after(async () => {
@@ -54,7 +63,7 @@ describe('watchFiles', () => {
     const ended = new AbortController();
     const errors: string[] = [];
     const logger = { ...silentLogger, error: (message: string) => errors.push(message) };
-    const done = watchFiles([file('operator.yaml'), file('gone/operator.yaml')], {
+    const done = watchFiles(only(file('operator.yaml'), file('gone/operator.yaml')), {
       ...{ clock: systemClock, logger, signal: ended.signal },
       onWatching: () => setImmediate(() => ended.abort()),
       onChange: () => Promise.resolve(),

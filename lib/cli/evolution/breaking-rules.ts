@@ -1,7 +1,8 @@
 import { error, warning } from './findings.js';
 import type { Rule } from './findings.js';
 
-const rules = {
+/** The rules of `operator-builder breaking`. */
+export const breakingRules = {
   'definition-removed': error('a CustomResourceDefinition is gone'),
   'scope-changed': error('the scope changes'),
   'names-changed': error('the kind, list kind or plural changes'),
@@ -32,7 +33,4 @@ const rules = {
 } satisfies Record<string, Rule>;
 
 /** The name of a rule of `operator-builder breaking`. */
-export type BreakingRule = keyof typeof rules;
-
-/** The rules of `operator-builder breaking`. */
-export const breakingRules: Readonly<Record<BreakingRule, Rule>> = rules;
+export type BreakingRule = keyof typeof breakingRules;

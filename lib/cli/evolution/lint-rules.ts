@@ -1,7 +1,8 @@
 import { error, warning } from './findings.js';
 import type { Rule } from './findings.js';
 
-const rules = {
+/** The rules of `operator-builder lint`. */
+export const lintRules = {
   'invalid-schema': error('a schema or CEL rule that the server refuses'),
   'conversion-loses-fields': error(
     'served versions with different fields and no conversion webhook',
@@ -35,7 +36,4 @@ const rules = {
 } satisfies Record<string, Rule>;
 
 /** The name of a rule of `operator-builder lint`. */
-export type LintRule = keyof typeof rules;
-
-/** The rules of `operator-builder lint`. */
-export const lintRules: Readonly<Record<LintRule, Rule>> = rules;
+export type LintRule = keyof typeof lintRules;

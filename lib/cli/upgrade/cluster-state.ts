@@ -75,16 +75,8 @@ function namesOf(
   kind: string,
 ): readonly (string | undefined)[] {
   const { configMaps, secrets, nodeSecrets, claims, serviceAccount } = references;
-  switch (kind) {
-    case 'ConfigMap':
-      return configMaps;
-    case 'Secret':
-      return [...secrets, ...nodeSecrets];
-    case 'PersistentVolumeClaim':
-      return claims;
-    case 'ServiceAccount':
-      return [serviceAccount];
-    default:
-      return [];
-  }
+  if (kind === 'ConfigMap') return configMaps;
+  if (kind === 'Secret') return [...secrets, ...nodeSecrets];
+  if (kind === 'PersistentVolumeClaim') return claims;
+  return kind === 'ServiceAccount' ? [serviceAccount] : [];
 }

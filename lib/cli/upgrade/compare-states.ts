@@ -10,11 +10,7 @@ import {
   groupOf,
   isBuiltInGroup,
 } from '../../object/index.js';
-import type {
-  FieldChange,
-  UnstructuredObject,
-  ObjectReference,
-} from '../../object/index.js';
+import type { FieldChange, UnstructuredObject, ObjectReference } from '../../object/index.js';
 import { hashSources } from '../../plan/index.js';
 import { isOfNamespace, isOperatorsOwn, usersOf } from './cluster-state.js';
 import type { ClusterState } from './cluster-state.js';
