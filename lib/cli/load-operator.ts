@@ -142,14 +142,6 @@ export const operatorFile = 'src/operator.ts';
 /** Path from which bundles are loaded; source paths in messages are relative to it. */
 export const bundleFile = 'node_modules/.cache/operator-builder/operator.mjs';
 
-/** A project's operator as one module. */
-export interface OperatorBundle {
-  /** An ES module that imports packages instead of including them. */
-  readonly code: string;
-  /** The project's source files in the bundle, absolute. */
-  readonly files: readonly string[];
-}
-
 /** The part of esbuild's API in use; the project's own esbuild may have any version. */
 interface Esbuild {
   build(options: object): Promise<{
@@ -162,9 +154,10 @@ interface Esbuild {
 /**
  * Bundles a project's operator with the project's esbuild.
  * @param root - of the project, absolute
+ * @returns an ES module that imports packages instead of including them, and its source files in the project, absolute
  * @throws OperatorError `InvalidConfig`: the operator or esbuild is missing, or the code does not compile
  */
-export async function bundleOperator(root: string): Promise<OperatorBundle> {
+export async function bundleOperator(root: string) {
   if (!(await exists(join(root, operatorFile)))) {
     const remedy = 'create it, and export an OperatorDefinition named operator';
     throw new OperatorError('InvalidConfig', `${root} has no ${operatorFile}; ${remedy}`);

@@ -133,15 +133,8 @@ function invalid(what: string): OperatorError {
   return new OperatorError('InvalidOption', `leader election: ${what}`);
 }
 
-/** Metrics of one Lease, with client-go's names. */
-export interface LeaderElectionMetrics {
-  leads(isLeader: boolean): void;
-  /** Counts a renewal that had to read the Lease first. */
-  tookSlowPath(): void;
-}
-
-/** @param name - name of the Lease */
-export function leaderElectionMetrics(metrics: Metrics, name: string): LeaderElectionMetrics {
+/** Returns the metrics of one Lease, with client-go's names. @param name - name of the Lease */
+export function leaderElectionMetrics(metrics: Metrics, name: string) {
   const labelNames = ['name'];
   const status = metrics.gauge({
     name: 'leader_election_master_status',
@@ -155,7 +148,8 @@ export function leaderElectionMetrics(metrics: Metrics, name: string): LeaderEle
   });
   status.set(0, { name });
   return {
-    leads: (isLeader) => status.set(isLeader ? 1 : 0, { name }),
-    tookSlowPath: () => slowPath.add(1, { name }),
+    leads: (isLeader: boolean): void => status.set(isLeader ? 1 : 0, { name }),
+    /** Counts a renewal that had to read the Lease first. */
+    tookSlowPath: (): void => slowPath.add(1, { name }),
   };
 }

@@ -9,7 +9,6 @@ import {
   resolveLeaderElectorOptions,
 } from './leader-election-options.js';
 import type {
-  LeaderElectionMetrics,
   LeaderElectorOptions,
   ResolvedLeaderElectorOptions,
 } from './leader-election-options.js';
@@ -64,7 +63,7 @@ export class LeaderElector implements Leadership {
   readonly fence: Fence;
   readonly #options: ResolvedLeaderElectorOptions;
   readonly #store: LeaseStore;
-  readonly #metrics: LeaderElectionMetrics;
+  readonly #metrics: ReturnType<typeof leaderElectionMetrics>;
   /**
    * The values of `renewTime` that this process wrote, in all of its terms. A Lease with one of them is still its own,
    * for example after an outage of the API server.

@@ -182,16 +182,13 @@ export interface ManagerStatus {
   readonly shards?: ShardingStatus | undefined;
 }
 
-interface ManagerStatusParts {
-  /** Undefined before the start. */
-  readonly run: ManagerRun | undefined;
-  readonly entries: ManagerEntries;
-  readonly clusters: readonly ManagedCluster[];
-  readonly sharding: Sharding | undefined;
-}
-
-export function managerStatus(parts: ManagerStatusParts): ManagerStatus {
-  const { run, entries, clusters, sharding } = parts;
+/** @param run - undefined before the start */
+export function managerStatus(
+  run: ManagerRun | undefined,
+  entries: ManagerEntries,
+  clusters: readonly ManagedCluster[],
+  sharding: Sharding | undefined,
+): ManagerStatus {
   const controllers: ManagedControllerStatus[] = [];
   const runnables: RunnableStatus[] = [];
   for (const entry of [...entries, ...entries.leaving]) {

@@ -347,12 +347,8 @@ export class Manager {
 
   /** Returns the current status. */
   status(): ManagerStatus {
-    return managerStatus({
-      run: this.#run,
-      entries: this.#entries,
-      clusters: [...this.#clusters.byName.values()],
-      sharding: this.#sharding,
-    });
+    const clusters = [...this.#clusters.byName.values()];
+    return managerStatus(this.#run, this.#entries, clusters, this.#sharding);
   }
 
   /**

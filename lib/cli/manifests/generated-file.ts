@@ -91,21 +91,18 @@ export interface FileList {
   readonly marker: string;
 }
 
-/** The files to add to a {@link FileList} and to remove; paths start at the kustomization. */
-interface ListedFiles {
-  readonly names: readonly string[];
-  readonly gone: readonly string[];
-}
-
 /**
  * Updates the list in a kustomization, if the kustomization exists: users may list the files elsewhere.
  * @param folder - the project's
+ * @param names - paths of the files to add, from the kustomization
+ * @param gone - paths of the files to remove
  * @throws OperatorError `InvalidConfig`: the marker is missing
  */
 export async function listedFiles(
   folder: string,
   { path, field, marker }: FileList,
-  { names, gone }: ListedFiles,
+  names: readonly string[],
+  gone: readonly string[],
 ): Promise<readonly WantedFile[]> {
   const before = await textIfExists(join(folder, path));
   if (before === undefined) return [];
@@ -141,20 +138,11 @@ function isEntry(line: string, name: string): boolean {
   return entry === name;
 }
 
-/** Files of a folder that are not wanted. */
-interface OtherFiles {
-  /** Names of generated files. */
-  readonly gone: readonly string[];
-  /** Names of the user's files. */
-  readonly left: readonly string[];
-}
-
-/** Returns the files of a folder that match `pattern` and are not in `wanted`. */
-export async function otherFiles(
-  folder: string,
-  pattern: RegExp,
-  wanted: readonly string[],
-): Promise<OtherFiles> {
+/**
+ * Returns the names of a folder's files that match `pattern` and are not in `wanted`: `gone` are generated files, `left`
+ * those of the user.
+ */
+export async function otherFiles(folder: string, pattern: RegExp, wanted: readonly string[]) {
   const found = await namesIn(folder);
   const names = found.filter((name) => pattern.test(name) && !wanted.includes(name));
   const texts = await Promise.all(names.map((name) => textIfExists(join(folder, name))));

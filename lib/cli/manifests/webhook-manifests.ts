@@ -151,7 +151,7 @@ async function otherPatches(
   const place = join(folder, patchFolder);
   const { gone } = await otherFiles(place, /^conversion_in_.*\.yaml$/, names);
   const going = gone.map((name) => ({ type: 'delete', path: `${patchFolder}/${name}` }) as const);
-  return [...going, ...(await listedFiles(folder, patchList, { names, gone }))];
+  return [...going, ...(await listedFiles(folder, patchList, names, gone))];
 }
 
 async function admissionFile(

@@ -109,7 +109,7 @@ export async function crdFiles(
   const wanted: readonly WantedFile[] = [
     ...(await Promise.all(files)),
     ...gone.map((name) => ({ type: 'delete', path: `${bases}/${name}` }) as const),
-    ...(await listedFiles(folder, list, { names: names.map(inList), gone: gone.map(inList) })),
+    ...(await listedFiles(folder, list, names.map(inList), gone.map(inList))),
   ];
   const notes = left.map(
     (name) =>

@@ -110,20 +110,18 @@ function atomAt(reading: Reading): Made {
 }
 
 const escapes: Readonly<Record<string, string>> = {
-  ...{
-    b: '',
-    B: '',
-    A: '',
-    z: '',
-    d: '0',
-    w: 'a',
-    s: ' ',
-    D: 'a',
-    W: '-',
-    S: 'a',
-    t: '\t',
-    n: '\n',
-  },
+  b: '',
+  B: '',
+  A: '',
+  z: '',
+  d: '0',
+  w: 'a',
+  s: ' ',
+  D: 'a',
+  W: '-',
+  S: 'a',
+  t: '\t',
+  n: '\n',
 };
 
 /** Printable characters, common ones first. */

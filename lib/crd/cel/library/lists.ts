@@ -81,14 +81,6 @@ function flatten(list: CelList, depth = 1n): CelList {
   return new CelList(items);
 }
 
-function indexOf({ items }: CelList, wanted: CelValue): bigint {
-  return BigInt(items.findIndex((item) => celEqual(item, wanted)));
-}
-
-function lastIndexOf({ items }: CelList, wanted: CelValue): bigint {
-  return BigInt(items.findLastIndex((item) => celEqual(item, wanted)));
-}
-
 const contains = (list: CelList, other: CelList): boolean =>
   other.items.every((item) => list.items.some((own) => celEqual(own, item)));
 
@@ -125,8 +117,12 @@ export const listFunctions: readonly Declaration[] = [
       checkedDuration(total.nanos + item.nanos),
     ),
   ),
-  declare('list<A>.indexOf(A): int', indexOf),
-  declare('list<A>.lastIndexOf(A): int', lastIndexOf),
+  declare('list<A>.indexOf(A): int', ({ items }: CelList, wanted: CelValue) =>
+    BigInt(items.findIndex((item) => celEqual(item, wanted))),
+  ),
+  declare('list<A>.lastIndexOf(A): int', ({ items }: CelList, wanted: CelValue) =>
+    BigInt(items.findLastIndex((item) => celEqual(item, wanted))),
+  ),
   declare('list<A>.slice(int,int): list<A>', slice),
   declare('list<list<A>>.flatten(): list<A>', flatten),
   declare('list<dyn>.flatten(int): list<dyn>', flatten),
