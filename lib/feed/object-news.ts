@@ -1,7 +1,6 @@
 import omit from 'lodash/omit.js';
 import { appliedHashAnnotation } from '../apply/index.js';
 import {
-  cutCharacters,
   describeObject,
   diffObjects,
   serverSetFields,
@@ -11,6 +10,7 @@ import {
   isBuiltInGroup,
 } from '../object/index.js';
 import type { FieldChange, UnstructuredObject } from '../object/index.js';
+import { cutCharacters } from '../system/index.js';
 
 /** A change of an object in a cluster. */
 export interface ObjectChange {

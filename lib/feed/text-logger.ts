@@ -1,9 +1,9 @@
 import omit from 'lodash/omit.js';
 import picocolors from 'picocolors';
 import type { DefaultCluster, Environment } from '../client/index.js';
-import { cutCharacters, isApiError, describeObject } from '../object/index.js';
+import { isApiError, describeObject } from '../object/index.js';
 import type { ApiError } from '../object/index.js';
-import { asError, isOperatorError, jsonOrInspected, oneLine } from '../system/index.js';
+import { asError, isOperatorError, jsonOrInspected, oneLine, shortened } from '../system/index.js';
 import type { LogFields, Logger } from '../system/index.js';
 
 /** Minimum level of a {@link textLogger}. */
@@ -185,10 +185,12 @@ function answerText(error: ApiError, subject: string): string {
   }
   const fields = causes
     .filter(({ field = '' }) => field !== '' && field !== '<nil>')
-    .map(({ field = '', message: why = '' }) => [field, shortened(why)].filter(Boolean).join(': '));
+    .map(({ field = '', message: why = '' }) =>
+      [field, withShortValue(why)].filter(Boolean).join(': '),
+    );
   if (fields.length > 0) return `${place}${status} ${[...new Set(fields)].join('; ')}`;
   const start = `${verb} ${object}: `;
-  return shortened(message.startsWith(start) ? place + message.slice(start.length) : message);
+  return withShortValue(message.startsWith(start) ? place + message.slice(start.length) : message);
 }
 
 /** Returns the fields that strict decoding rejects. Servers list them after a dump of the whole object. */
@@ -201,10 +203,9 @@ function unknownFields(text: string): readonly string[] {
 const longestValue = 80;
 
 /** Shortens a long value that the server's reason quotes. */
-function shortened(text: string): string {
+function withShortValue(text: string): string {
   const [, before = '', value = '', after = ''] = /^(.*? value: )(.*)(: .*)$/s.exec(text) ?? [];
-  if (value.length <= longestValue) return text;
-  return `${before}${cutCharacters(value, longestValue)}…${after}`;
+  return value === '' ? text : `${before}${shortened(value, longestValue)}${after}`;
 }
 
 /** Destination of text output. */

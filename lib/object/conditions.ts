@@ -1,3 +1,4 @@
+import { cutCharacters } from '../system/index.js';
 import type { Clock } from '../system/index.js';
 import { formatTime } from './micro-time.js';
 
@@ -101,14 +102,6 @@ export function conditionReason(text: string): string {
   const named = joined.join('');
   const reason = /^[A-Za-z]/.test(named) ? named : `Reason${named}`;
   return reason.slice(0, longestReason).replace(/[,:]+$/, '');
-}
-
-/**
- * Cuts `text` to `length` UTF-16 units, but never within a surrogate pair: the server would store a
- * replacement character.
- */
-export function cutCharacters(text: string, length: number): string {
-  return text.length > length ? text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '') : text;
 }
 
 /** Returns the condition of `type`, or undefined. */

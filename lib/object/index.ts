@@ -33,7 +33,6 @@ export {
   setCondition,
   conditionReason,
   conditionTexts,
-  cutCharacters,
   placeCondition,
 } from './conditions.js';
 export type { Condition, ConditionUpdate } from './conditions.js';

@@ -1,10 +1,10 @@
 import { isReconcileFailed } from '../apply/index.js';
 import type { ObjectResult, ReconcileFailedError } from '../apply/index.js';
-import { isApiError, conditionReason, cutCharacters, describeObject } from '../object/index.js';
+import { isApiError, conditionReason, describeObject } from '../object/index.js';
 import type { ApiError, ConditionUpdate } from '../object/index.js';
 import { briefError } from '../feed/index.js';
 import { failureKindOf } from '../controller/index.js';
-import { isOperatorError } from '../system/index.js';
+import { cutCharacters, isOperatorError } from '../system/index.js';
 
 /** The end of a reconcile, as input of {@link conditionsOf}. */
 export interface ReconcileEnd {

@@ -33,9 +33,17 @@ export function oneLine(text: string): string {
   return text.replaceAll(/\s*\n\s*/g, ' ');
 }
 
-/** Returns a text, cut after `length` characters. */
+/**
+ * Cuts `text` to `length` UTF-16 units, but never within a surrogate pair: the server would store a
+ * replacement character.
+ */
+export function cutCharacters(text: string, length: number): string {
+  return text.length > length ? text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '') : text;
+}
+
+/** Returns a text; of a longer one {@link cutCharacters}, with an ellipsis. */
 export function shortened(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length)}…` : text;
+  return text.length > length ? `${cutCharacters(text, length)}…` : text;
 }
 
 /** Returns JSON; other text for a value without a JSON form, such as a cycle or a BigInt. */

@@ -54,6 +54,7 @@ export {
   jsonOrInspected,
   oneLine,
   reportedRejections,
+  cutCharacters,
   shortened,
 } from './as-error.js';
 export {

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import {
   conditionReason,
-  cutCharacters,
   findCondition,
   isConditionTrue,
   setCondition,
@@ -91,14 +90,4 @@ describe('conditionReason', () => {
       expect(conditionReason(text)).to.equal(reason);
     });
   }
-});
-
-describe('cutCharacters', () => {
-  it('cuts a longer text, but never within a surrogate pair', () => {
-    expect(cutCharacters('abc', 3)).to.equal('abc');
-    expect(cutCharacters('abcd', 3)).to.equal('abc');
-    expect(cutCharacters('ab😀', 3)).to.equal('ab');
-    expect(cutCharacters('ab😀', 4)).to.equal('ab😀');
-    expect(cutCharacters('ab\ud83d', 3)).to.equal('ab\ud83d');
-  });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { asError, errorMessage } from '../../lib/system/as-error.js';
+import { asError, cutCharacters, errorMessage } from '../../lib/system/as-error.js';
 
 describe('asError', () => {
   it('returns an error unchanged, and wraps any other value', () => {
@@ -33,5 +33,15 @@ describe('asError', () => {
       expect(errorMessage(thrown)).to.equal('a thrown object without a message');
     }
     expect(errorMessage(Symbol('s'))).to.equal('Symbol(s)');
+  });
+});
+
+describe('cutCharacters', () => {
+  it('cuts a longer text, but never within a surrogate pair', () => {
+    expect(cutCharacters('abc', 3)).to.equal('abc');
+    expect(cutCharacters('abcd', 3)).to.equal('abc');
+    expect(cutCharacters('ab😀', 3)).to.equal('ab');
+    expect(cutCharacters('ab😀', 4)).to.equal('ab😀');
+    expect(cutCharacters('ab\ud83d', 3)).to.equal('ab\ud83d');
   });
 });

@@ -1,5 +1,5 @@
-import { cutCharacters, isJsonObject } from '../../object/index.js';
-import { OperatorError, isOperatorError } from '../../system/index.js';
+import { isJsonObject } from '../../object/index.js';
+import { OperatorError, isOperatorError, shortened } from '../../system/index.js';
 import type { ValueType } from './compiled.js';
 
 /** The requirements for one operand of an operator. */
@@ -193,7 +193,7 @@ export function isDataError(error: unknown): error is DataError {
 function shown(value: unknown): string {
   // Despite its type, `stringify` returns undefined for functions and symbols.
   const text = (JSON.stringify(value) as string | undefined) ?? typeof value;
-  return text.length <= longestShown ? text : `${cutCharacters(text, longestShown)}…`;
+  return shortened(text, longestShown);
 }
 
 function kindOf(value: unknown): string {

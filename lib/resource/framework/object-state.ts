@@ -1,7 +1,7 @@
 import { TerminalError } from '../../controller/index.js';
-import { LruMap, isOperatorError } from '../../system/index.js';
+import { LruMap, cutCharacters, isOperatorError } from '../../system/index.js';
 import type { Recorder } from '../../events/index.js';
-import { isForbidden, cutCharacters, findCondition } from '../../object/index.js';
+import { isForbidden, findCondition } from '../../object/index.js';
 import type { Condition, ConditionUpdate, KubernetesObject } from '../../object/index.js';
 import { StatusWriter, pauseOf, statusConditions } from '../../status/index.js';
 import type { StatusWriting, WrittenStatus } from '../../status/index.js';
