@@ -42,7 +42,7 @@ export type Stage =
 /** Facts about a kind that the builder relies on. */
 interface KindTraits {
   readonly type: ResourceType<KubernetesObject>;
-  /** @defaultValue `other` */
+  /** The stage in which a Builder reconciles objects of the kind. @defaultValue `other` */
   readonly stage?: Stage;
   /** The path of the pod template in the object. */
   readonly podTemplate?: readonly string[];

@@ -15,7 +15,7 @@ export interface MountOptions {
   readonly mountPath: string;
   /** Name of the volume. @defaultValue the object's name, cut to a DNS label of 63 characters */
   readonly volumeName?: string | undefined;
-  /** @defaultValue true for ConfigMaps and Secrets, false for claims */
+  /** Mounts the volume read-only. @defaultValue true for ConfigMaps and Secrets, false for claims */
   readonly readOnly?: boolean | undefined;
   /** Mounts only this file or folder of the volume. @defaultValue the whole volume */
   readonly subPath?: string | undefined;

@@ -46,11 +46,11 @@ export interface CacheOptions {
   readonly client: Client;
   /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the system's random source */
+  /** Spreads retries, and the time limits of watches. @defaultValue the system's random source */
   readonly random?: Random | undefined;
   /** @defaultValue no logs */
   readonly logger?: Logger | undefined;
-  /** @defaultValue no metrics */
+  /** Registers the metrics of the informers. @defaultValue no metrics */
   readonly metrics?: Metrics | undefined;
   /** Settings of kinds that are cached only in part. @defaultValue none */
   readonly types?: readonly CachedType[] | undefined;

@@ -132,7 +132,7 @@ const formats = ['text', 'json'] as const;
 
 export interface LogOptions {
   readonly logLevel: (typeof levels)[number];
-  /** @defaultValue `text` if the standard error is a terminal, else `json` */
+  /** The format of log lines. @defaultValue `text` if the standard error is a terminal, else `json` */
   readonly logFormat?: (typeof formats)[number] | undefined;
 }
 

@@ -21,7 +21,10 @@ import type { RateLimit, RetryLimits } from './request-limits.js';
 
 /** The options shared by every function that creates a client. */
 export interface ClientSettings {
-  /** @defaultValue `operator-builder/<version> (<platform>/<arch>) node/<major>` */
+  /**
+   * The header `User-Agent` of each request.
+   * @defaultValue `operator-builder/<version> (<platform>/<arch>) node/<major>`
+   */
   readonly userAgent?: string | undefined;
   /**
    * The time limit of a request, including the response body, in milliseconds; `Infinity` for no limit. For a
@@ -35,13 +38,13 @@ export interface ClientSettings {
    * `impersonate` for the user and for each group. @defaultValue the user `as` of a kubeconfig, else none
    */
   readonly impersonate?: Impersonation | undefined;
-  /** @defaultValue none: the server's priority and fairness decides */
+  /** Limits the rate of requests. @defaultValue none: the server's priority and fairness decides */
   readonly rateLimit?: RateLimit | undefined;
   /** The limits on sending a request again. */
   readonly retries?: RetryLimits | undefined;
   /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the system's random source */
+  /** Spreads the delays of retries. @defaultValue the system's random source */
   readonly random?: Random | undefined;
   /** Logs the server's warnings. @defaultValue no logs */
   readonly logger?: Logger | undefined;
@@ -58,7 +61,7 @@ export const clientSettingNames: OptionNames<ClientSettings> = {
 export interface ClientOptions extends ClientSettings {
   /** Sends requests to the server. */
   readonly transport: Transport;
-  /** @defaultValue none */
+  /** Authenticates the requests. @defaultValue none */
   readonly credentials?: Credentials | undefined;
   /** The namespace of the context or the Pod. The client only exposes it. @defaultValue `default` */
   readonly defaultNamespace?: string | undefined;

@@ -149,7 +149,10 @@ export interface ApplyOptions extends WriteOptions {
 /** Options of {@link Client.delete} and {@link Client.deleteCollection}. */
 export interface DeleteOptions extends CallOptions {
   readonly dryRun?: boolean | undefined;
-  /** @defaultValue the kind's default, for most kinds `Background` */
+  /**
+   * Deletes the dependents after the object (`Background`), before it (`Foreground`), or not at all (`Orphan`).
+   * @defaultValue the kind's default, for most kinds `Background`
+   */
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan' | undefined;
   readonly gracePeriodSeconds?: number | undefined;
   /** Deletes the object only if these match; otherwise 409 Conflict. */

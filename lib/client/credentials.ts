@@ -42,7 +42,7 @@ export function withHeaders(credentials: Credentials, extra: CredentialHeaders):
 /** The user as whom a client sends its requests. */
 export interface Impersonation {
   readonly user: string;
-  /** @defaultValue the groups of a ServiceAccount, if the user is one */
+  /** The groups of the user. @defaultValue the groups of a ServiceAccount, if the user is one */
   readonly groups?: readonly string[] | undefined;
   readonly uid?: string | undefined;
   /** Further attributes, such as `{ scopes: ['view'] }`. API servers read the keys in lower case. */

@@ -72,7 +72,7 @@ export interface InClusterClientOptions extends ClientSettings {
    * @defaultValue `/var/run/secrets/kubernetes.io/serviceaccount`
    */
   readonly directory?: string | undefined;
-  /** @defaultValue `process.env` */
+  /** The environment with the address of the API server. @defaultValue `process.env` */
   readonly env?: Environment | undefined;
   /** The maximum of connections for requests that are not streams. @defaultValue 64 */
   readonly maxConnections?: number | undefined;

@@ -14,7 +14,7 @@ export interface KubeConfigSource {
   readonly path?: string | readonly string[] | undefined;
   /** The configuration itself, instead of a file. */
   readonly text?: string | undefined;
-  /** @defaultValue the file's `current-context` */
+  /** The name of the context. @defaultValue the file's `current-context` */
   readonly context?: string | undefined;
   /** The environment that has `KUBECONFIG`. @defaultValue `process.env` */
   readonly env?: Environment | undefined;

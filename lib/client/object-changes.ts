@@ -150,7 +150,7 @@ export interface RetryOnConflictOptions extends CallOptions {
   readonly delayMs?: number | undefined;
   /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the system's random source */
+  /** Spreads the delays. @defaultValue the system's random source */
   readonly random?: Random | undefined;
 }
 

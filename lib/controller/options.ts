@@ -116,7 +116,7 @@ export function resolveControllerOptions(
 export interface ControllerSettings {
   /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the system's random source */
+  /** Draws the IDs of reconciles. Sources can use it too. @defaultValue the system's random source */
   readonly random?: Random | undefined;
   /** @defaultValue no logs */
   readonly logger?: Logger | undefined;

@@ -37,7 +37,7 @@ export interface SingleReconcile {
   readonly recorder?: Recorder | undefined;
   /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the system's random source */
+  /** Draws the ID of the reconcile. @defaultValue the system's random source */
   readonly random?: Random | undefined;
   /** @defaultValue no logs */
   readonly logger?: Logger | undefined;

@@ -265,7 +265,7 @@ export interface SourceContext {
 /** Options of {@link SourceContext.enqueue}. */
 export interface EnqueueOptions {
   readonly trigger: Trigger;
-  /** @defaultValue 0 */
+  /** The queue takes keys of a higher priority first. @defaultValue 0 */
   readonly priority?: number | undefined;
 }
 

@@ -44,7 +44,7 @@ export interface EventRecorderOptions {
   readonly instance?: string | undefined;
   /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the system's random source */
+  /** Spreads retries, and draws the names of Events. @defaultValue the system's random source */
   readonly random?: Random | undefined;
   /** @defaultValue no logs */
   readonly logger?: Logger | undefined;

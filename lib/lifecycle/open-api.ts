@@ -8,11 +8,11 @@ import { phases } from './lifecycle-status.js';
 export interface CreateCrdOptions {
   /** A pattern for valid object names, for example `^cluster$` to allow only one. @defaultValue any name */
   readonly nameRegex?: string | undefined;
-  /** @defaultValue 'v1alpha1' */
+  /** The only version of the kind. @defaultValue 'v1alpha1' */
   readonly version?: string | undefined;
-  /** @defaultValue the kind in lower case, with an `s` */
+  /** The name in URLs. @defaultValue the kind in lower case, with an `s` */
   readonly plural?: string | undefined;
-  /** @defaultValue 'Cluster' */
+  /** Whether objects have a namespace. @defaultValue 'Cluster' */
   readonly scope?: 'Namespaced' | 'Cluster' | undefined;
   /** The schema of `spec`. @defaultValue any object: no validation and no pruning */
   readonly spec?: TypedSchema<unknown> | undefined;

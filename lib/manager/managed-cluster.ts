@@ -24,7 +24,7 @@ export interface ManagerCluster {
   readonly name: string;
   /** Owned by the caller: the manager does not close it. */
   readonly client: Client;
-  /** @defaultValue the manager's */
+  /** Limits what the manager caches of the cluster. @defaultValue the manager's */
   readonly cacheOptions?: ManagerCacheOptions | undefined;
 }
 

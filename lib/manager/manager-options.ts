@@ -84,7 +84,7 @@ export interface ManagerOptions {
   readonly cacheSyncTimeoutMs?: number | undefined;
   /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the system's random source */
+  /** Draws random delays and unique names, in all parts of the manager. @defaultValue the system's random source */
   readonly random?: Random | undefined;
   /** @defaultValue no logs */
   readonly logger?: Logger | undefined;

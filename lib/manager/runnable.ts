@@ -29,7 +29,7 @@ export interface RunnableContext {
 export interface Runnable {
   /** Name in logs, errors and readyz. */
   readonly name: string;
-  /** @defaultValue 'leader' */
+  /** The phase of the manager that starts the runnable. @defaultValue 'leader' */
   readonly phase?: RunnablePhase | undefined;
   /** Address it listens on, for the manager's status. @defaultValue it does not listen */
   readonly url?: string | undefined;

@@ -24,7 +24,7 @@ export interface ConditionUpdate extends Omit<
 > {
   /** The `metadata.generation` that the condition describes. */
   readonly observedGeneration?: number | undefined;
-  /** @defaultValue '' */
+  /** A message for people. @defaultValue '' */
   readonly message?: string | undefined;
 }
 

@@ -19,15 +19,15 @@ import { ExecutionFailedError } from './errors.js';
 /** Options of {@link newResourceContext}. */
 export interface ResourceContextOptions {
   readonly client: ResourceContext['client'];
-  /** @defaultValue a signal that is never aborted */
+  /** Ends the reconcile when it is aborted. @defaultValue a signal that is never aborted */
   readonly signal?: AbortSignal | undefined;
-  /** @defaultValue logs nothing */
+  /** The logger of the resources. @defaultValue logs nothing */
   readonly logger?: Logger | undefined;
-  /** @defaultValue records nothing */
+  /** Records the Events of the resources. @defaultValue records nothing */
   readonly recorder?: Recorder | undefined;
-  /** @defaultValue the system clock */
+  /** The clock of the resources. @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the system's random source */
+  /** The random source of the resources. @defaultValue the system's random source */
   readonly random?: Random | undefined;
   /** The field manager of the objects that ready-made resources apply. @defaultValue each resource's name */
   readonly fieldManager?: string | undefined;

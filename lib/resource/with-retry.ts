@@ -116,7 +116,7 @@ export interface ExponentialBackOffOptions {
   readonly maxIntervalMs?: number | undefined;
   /** The number of retries after the first attempt, 0 or more. @defaultValue Infinity */
   readonly maxRetries?: number | undefined;
-  /** @defaultValue the system's random source */
+  /** Spreads the delays. @defaultValue the system's random source */
   readonly random?: Random | undefined;
 }
 

@@ -27,7 +27,7 @@ export interface ControllerEvent {
   readonly about: KubernetesObject;
   /** The part of the object, for example `spec.containers{web}`. */
   readonly fieldPath?: string | undefined;
-  /** @defaultValue 'Normal' */
+  /** The type of the Event. @defaultValue 'Normal' */
   readonly type?: 'Normal' | 'Warning' | undefined;
   readonly reason: string;
   readonly message: string;

@@ -35,11 +35,11 @@ export interface PodMatch {
 export interface CommandAnswer {
   /** The first words of the command. `[]` answers every command. */
   readonly command: readonly string[];
-  /** @defaultValue every container */
+  /** The container in which the command runs. @defaultValue every container */
   readonly container?: string | undefined;
-  /** @defaultValue nothing */
+  /** The standard output of the command. @defaultValue nothing */
   readonly stdout?: string | undefined;
-  /** @defaultValue nothing */
+  /** The standard error of the command. @defaultValue nothing */
   readonly stderr?: string | undefined;
   /**
    * The exit code, from 0 to 255.
@@ -67,9 +67,12 @@ export interface RunCommand {
  * The behavior of the pods that `match` selects, and the answers to commands in them. At least one of the two is given.
  */
 export interface PodRule {
-  /** @defaultValue every pod */
+  /** The pods that the rule applies to. @defaultValue every pod */
   readonly match?: PodMatch | undefined;
-  /** @defaultValue an earlier rule decides, or else the annotations or the image of the pod */
+  /**
+   * The behavior of the selected pods.
+   * @defaultValue an earlier rule decides, or else the annotations or the image of the pod
+   */
   readonly behavior?: PodBehavior | undefined;
   /** The first answer whose command and container fit is sent. @defaultValue earlier rules answer */
   readonly exec?: readonly CommandAnswer[] | undefined;

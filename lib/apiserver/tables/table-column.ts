@@ -93,7 +93,7 @@ export function fieldDoc(type: string, field: string): string {
 /** The definition of a column: it shows the field at `path`, or what `cell` computes. */
 export interface ColumnSpec {
   readonly name: string;
-  /** @defaultValue 'string' */
+  /** The type of the cells. @defaultValue 'string' */
   readonly type?: TableColumn['type'];
   /**
    * A text, or the type and field with the description, which is read at its first use.

@@ -23,7 +23,7 @@ export interface ConfigMapOptions<Name extends string = string> extends Configur
 
 /** Options of {@link BuilderChain.secret | Builder.secret}. */
 export interface SecretOptions<Name extends string = string> extends ConfigurationOptions<Name> {
-  /** @defaultValue the server's: `Opaque` */
+  /** The type of the Secret. @defaultValue the server's: `Opaque` */
   readonly type?: string | undefined;
   /** Values in base64. */
   readonly data?: Readonly<Record<string, string | undefined>> | undefined;

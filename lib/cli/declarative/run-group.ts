@@ -22,7 +22,7 @@ export interface GroupRun {
 export interface GroupOptions {
   /** The operator whose Service serves the metrics. */
   readonly metricsAuth?: NamespacedName | undefined;
-  /** @defaultValue all */
+  /** Limits the operators to these namespaces. @defaultValue all */
   readonly namespaces?: readonly string[] | undefined;
 }
 

@@ -33,9 +33,12 @@ const command = 'declarative manifests';
 /** Options of `operator-builder declarative manifests`. */
 export interface DeploymentOptions extends ClusterOptions, GeneratingOptions {
   readonly directory: string;
-  /** @defaultValue the name in PROJECT; at the first run, the name of the only operator */
+  /** The name of the deployment. @defaultValue the name in PROJECT; at the first run, the name of the only operator */
   readonly name?: string | undefined;
-  /** @defaultValue the image in the existing files; at the first run, `registry.example/<name>:0.1.0` */
+  /**
+   * The image of the container.
+   * @defaultValue the image in the existing files; at the first run, `registry.example/<name>:0.1.0`
+   */
   readonly image?: string | undefined;
   /**
    * Namespaces that the operators are limited to; `*`: all.

@@ -21,7 +21,7 @@ interface GeneratedFile {
   /** The source, named in the header. */
   readonly from: string;
   readonly objects: readonly object[];
-  /** @defaultValue 'manifests' */
+  /** The command that the header names. @defaultValue 'manifests' */
   readonly command?: GeneratingCommand | undefined;
 }
 

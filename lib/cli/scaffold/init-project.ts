@@ -27,7 +27,7 @@ export interface InitOptions extends ScaffoldOptions {
   readonly package?: string | undefined;
   /** Optional parts of the project. @defaultValue none */
   readonly with?: readonly string[] | undefined;
-  /** @defaultValue that of the present project, or 'node' */
+  /** The test runner of the specs. @defaultValue that of the present project, or 'node' */
   readonly testRunner?: TestRunner | undefined;
 }
 

@@ -58,7 +58,7 @@ export interface Project {
   readonly cliVersion?: string | undefined;
   /** Optional parts of the project. @defaultValue none */
   readonly parts?: readonly string[] | undefined;
-  /** @defaultValue 'node' */
+  /** The test runner of the specs. @defaultValue 'node' */
   readonly testRunner?: TestRunner | undefined;
   readonly resources: readonly ProjectResource[];
 }

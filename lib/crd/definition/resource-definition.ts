@@ -12,7 +12,7 @@ export interface PrinterColumn {
   readonly jsonPath: string;
   /** For example `int32`. @defaultValue none */
   readonly format?: string | undefined;
-  /** @defaultValue none */
+  /** A description of the column, for clients. @defaultValue none */
   readonly description?: string | undefined;
   /** Columns above 0 appear only with `-o wide`. @defaultValue 0 */
   readonly priority?: number | undefined;
@@ -39,7 +39,7 @@ export interface VersionDefinition {
   readonly schema: TypedSchema<object, object>;
   /** Schema of `status`; enables the status subresource. @defaultValue no status */
   readonly status?: TypedSchema<unknown> | undefined;
-  /** @defaultValue true */
+  /** Serves the version to clients. @defaultValue true */
   readonly served?: boolean | undefined;
   /**
    * Stores objects in this version; exactly one version does. @defaultValue true if it is the only version
@@ -47,11 +47,11 @@ export interface VersionDefinition {
   readonly storage?: boolean | undefined;
   /** Warns clients that use this version; a string is the text of the warning. @defaultValue false */
   readonly deprecated?: boolean | string | undefined;
-  /** @defaultValue those of the resource */
+  /** Columns of `kubectl get`. @defaultValue those of the resource */
   readonly printerColumns?: readonly PrinterColumn[] | undefined;
   /** Paths that field selectors support, such as `.spec.node`. @defaultValue the paths of the resource */
   readonly selectableFields?: readonly string[] | undefined;
-  /** @defaultValue that of the resource */
+  /** Enables the scale subresource. @defaultValue that of the resource */
   readonly scale?: ScaleDefinition | undefined;
 }
 
@@ -114,11 +114,11 @@ export interface ResourceDefinition<
   readonly kind: string;
   /** The name in URLs. @defaultValue the kind in lower case, with an `s` (`ies`, `es`) */
   readonly plural?: string | undefined;
-  /** @defaultValue the kind in lower case */
+  /** The name of a single object in kubectl. @defaultValue the kind in lower case */
   readonly singular?: string | undefined;
-  /** @defaultValue the kind with `List` */
+  /** The kind of lists. @defaultValue the kind with `List` */
   readonly listKind?: string | undefined;
-  /** @defaultValue 'Namespaced' */
+  /** Whether objects have a namespace. @defaultValue 'Namespaced' */
   readonly scope?: 'Namespaced' | 'Cluster' | undefined;
   /** Short names for kubectl. @defaultValue none */
   readonly shortNames?: readonly string[] | undefined;
@@ -138,9 +138,9 @@ export interface ResourceDefinition<
    * @defaultValue undefined: all served versions must have the same fields
    */
   readonly conversion?: ConversionDefinition<V, H> | 'prune' | undefined;
-  /** @defaultValue none */
+  /** Labels of the definition. @defaultValue none */
   readonly labels?: Readonly<Record<string, string>> | undefined;
-  /** @defaultValue none */
+  /** Annotations of the definition. @defaultValue none */
   readonly annotations?: Readonly<Record<string, string>> | undefined;
 }
 

@@ -66,13 +66,13 @@ export interface SchemaOptions {
   readonly description?: string | undefined;
   /** CEL rules on the value: expressions, or rules with a message. @defaultValue none */
   readonly rules?: readonly (string | SchemaRule)[] | undefined;
-  /** @defaultValue none */
+  /** Further schemas, all of which the value must match. @defaultValue none */
   readonly allOf?: readonly ValueSchema[] | undefined;
-  /** @defaultValue none */
+  /** Further schemas, at least one of which the value must match. @defaultValue none */
   readonly anyOf?: readonly ValueSchema[] | undefined;
-  /** @defaultValue none */
+  /** Further schemas, exactly one of which the value must match. @defaultValue none */
   readonly oneOf?: readonly ValueSchema[] | undefined;
-  /** @defaultValue none */
+  /** A schema that the value must not match. @defaultValue none */
   readonly not?: ValueSchema | undefined;
 }
 
@@ -94,15 +94,15 @@ export interface StringOptions<E extends string = string> extends SchemaOptions 
 export interface NumberOptions<E extends number = number> extends SchemaOptions {
   /** The allowed numbers. @defaultValue any */
   readonly enum?: readonly E[] | undefined;
-  /** @defaultValue no limit */
+  /** The lowest allowed number. @defaultValue no limit */
   readonly minimum?: number | undefined;
-  /** @defaultValue no limit */
+  /** The highest allowed number. @defaultValue no limit */
   readonly maximum?: number | undefined;
   /** Excludes `minimum` itself. @defaultValue false */
   readonly exclusiveMinimum?: boolean | undefined;
   /** Excludes `maximum` itself. @defaultValue false */
   readonly exclusiveMaximum?: boolean | undefined;
-  /** @defaultValue any */
+  /** The number of which each value must be a multiple. @defaultValue any */
   readonly multipleOf?: number | undefined;
   /** `int32`, `int64`, `float` or `double`. @defaultValue none */
   readonly format?: string | undefined;
@@ -110,7 +110,7 @@ export interface NumberOptions<E extends number = number> extends SchemaOptions 
 
 /** Options of a list schema. */
 export interface ArrayOptions extends SchemaOptions {
-  /** @defaultValue 0 */
+  /** The minimum number of items. @defaultValue 0 */
   readonly minItems?: number | undefined;
   /**
    * Rules on or within the list need it, because their estimated cost depends on it. @defaultValue no limit
@@ -134,9 +134,9 @@ export interface ObjectOptions extends SchemaOptions {
   readonly mapType?: 'atomic' | 'granular' | undefined;
   /** Keeps fields that the schema does not define. @defaultValue false: they are pruned */
   readonly preserveUnknownFields?: boolean | undefined;
-  /** @defaultValue 0 */
+  /** The minimum number of properties. @defaultValue 0 */
   readonly minProperties?: number | undefined;
-  /** @defaultValue no limit */
+  /** The maximum number of properties. @defaultValue no limit */
   readonly maxProperties?: number | undefined;
 }
 

@@ -16,11 +16,11 @@ import { errorMessage } from '../../system/index.js';
 export interface LifecycleRequest {
   /** The configuration. */
   readonly key: ObjectKey;
-  /** @defaultValue the reconciler's client */
+  /** Sends the requests of the reconcile. @defaultValue the reconciler's client */
   readonly client?: (Client & { readonly live?: Client }) | undefined;
-  /** @defaultValue a signal that is never aborted */
+  /** Ends the reconcile when it is aborted. @defaultValue a signal that is never aborted */
   readonly signal?: AbortSignal | undefined;
-  /** @defaultValue the reconciler's logger */
+  /** The logger of the reconcile. @defaultValue the reconciler's logger */
   readonly logger?: Logger | undefined;
 }
 

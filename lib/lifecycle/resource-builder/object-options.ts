@@ -12,7 +12,7 @@ export interface ClusterObjectOptions {
   readonly name: string;
   /** Additional labels, which override the builder's. @defaultValue no additional labels */
   readonly labels?: TextMap | undefined;
-  /** @defaultValue no annotations */
+  /** Annotations of the object. @defaultValue no annotations */
   readonly annotations?: TextMap | undefined;
 }
 
@@ -57,7 +57,10 @@ export interface DeploymentOptions extends NamespacedObjectOptions {
 export type ContainerOptions = Omit<Container, 'name' | 'image' | 'imagePullPolicy'> & {
   readonly name: string;
   readonly image: string;
-  /** @defaultValue the server's: `Always` for the tag `latest` or no tag, else `IfNotPresent` */
+  /**
+   * When the kubelet pulls the image.
+   * @defaultValue the server's: `Always` for the tag `latest` or no tag, else `IfNotPresent`
+   */
   readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never' | undefined;
 };
 
@@ -76,23 +79,23 @@ export interface ServiceOptions extends NamespacedObjectOptions {
 
 /** Options of `ResourceBuilder.secret`. */
 export interface SecretOptions extends NamespacedObjectOptions {
-  /** @defaultValue the server's: `Opaque` */
+  /** The type of the Secret. @defaultValue the server's: `Opaque` */
   readonly type?: string | undefined;
   /** In base64. @defaultValue no data */
   readonly data?: TextMap | undefined;
   /** Plain strings, which are encoded and added to `data`. @defaultValue no strings */
   readonly stringData?: TextMap | undefined;
-  /** @defaultValue false */
+  /** Refuses changes of the data after creation. @defaultValue false */
   readonly immutable?: boolean | undefined;
 }
 
 /** Options of `ResourceBuilder.configMap`. */
 export interface ConfigMapOptions extends NamespacedObjectOptions {
-  /** @defaultValue no data */
+  /** Plain strings. @defaultValue no data */
   readonly data?: TextMap | undefined;
   /** In base64. @defaultValue no data */
   readonly binaryData?: TextMap | undefined;
-  /** @defaultValue false */
+  /** Refuses changes of the data after creation. @defaultValue false */
   readonly immutable?: boolean | undefined;
 }
 
@@ -139,7 +142,7 @@ export interface ClusterRoleBindingOptions extends ClusterObjectOptions {
 
 /** Options of `ResourceBuilder.serviceAccount` and `operatorServiceAccount`. */
 export interface ServiceAccountOptions extends NamespacedObjectOptions {
-  /** @defaultValue the server's: true */
+  /** Mounts a token of the ServiceAccount into Pods. @defaultValue the server's: true */
   readonly automountServiceAccountToken?: boolean | undefined;
   /** Names of Secrets. @defaultValue no Secrets */
   readonly imagePullSecrets?: readonly string[] | undefined;

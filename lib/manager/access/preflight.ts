@@ -145,7 +145,7 @@ interface MissingAccess {
   readonly verb: RequiredAccess['verbs'][number];
   /** `''` for all namespaces or a cluster-scoped resource. */
   readonly namespace: string;
-  /** @defaultValue all objects */
+  /** The only object that the access is for. @defaultValue all objects */
   readonly name?: string | undefined;
 }
 

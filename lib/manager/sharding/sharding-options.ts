@@ -51,7 +51,7 @@ export interface ShardingOptions {
   readonly drainMs?: number | undefined;
   /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the system's random source */
+  /** Draws the end of the name of this member. @defaultValue the system's random source */
   readonly random?: Random | undefined;
   /** @defaultValue no logs */
   readonly logger?: Logger | undefined;

@@ -59,7 +59,7 @@ export interface GeneratedCertificatesOptions {
    * @defaultValue 5 minutes
    */
   readonly settleMs?: number | undefined;
-  /** @defaultValue the system's random source */
+  /** Draws the serial numbers of certificates. @defaultValue the system's random source */
   readonly random?: Random | undefined;
 }
 

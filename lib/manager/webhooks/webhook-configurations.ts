@@ -25,7 +25,7 @@ export type WebhookAddress =
       readonly service: {
         readonly namespace: string;
         readonly name: string;
-        /** @defaultValue 443 */
+        /** The port of the Service. @defaultValue 443 */
         readonly port?: number | undefined;
       };
     }

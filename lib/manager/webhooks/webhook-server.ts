@@ -21,7 +21,7 @@ export interface WebhookServerOptions {
   readonly certificates: CertificateSource;
   /** 0 selects a free port. @defaultValue 9443 */
   readonly port?: number | undefined;
-  /** @defaultValue all addresses, since the API server connects from another machine */
+  /** The address to listen on. @defaultValue all addresses, since the API server connects from another machine */
   readonly host?: string | undefined;
   /** Accepts only clients with a certificate of these authorities (PEM). @defaultValue all clients */
   readonly clientAuthorities?: string | undefined;
@@ -29,7 +29,7 @@ export interface WebhookServerOptions {
   readonly clock?: Clock | undefined;
   /** @defaultValue the manager's */
   readonly logger?: Logger | undefined;
-  /** @defaultValue discards everything */
+  /** Registers the metrics of requests to webhooks. @defaultValue discards everything */
   readonly metrics?: Metrics | undefined;
 }
 

@@ -31,7 +31,10 @@ export interface AdmissionWebhookOptions {
   readonly name?: string | undefined;
   /** URL path. @defaultValue kubebuilder's, such as `/validate-parseable-io-v1beta1-parseabletenant` */
   readonly path?: string | undefined;
-  /** @defaultValue 'Fail' */
+  /**
+   * Whether requests are refused (`Fail`) or admitted (`Ignore`) if the webhook does not answer.
+   * @defaultValue 'Fail'
+   */
   readonly failurePolicy?: FailurePolicy | undefined;
   /** Timeout of the API server's call, in seconds, 1 to 30. @defaultValue 10 */
   readonly timeoutSeconds?: number | undefined;

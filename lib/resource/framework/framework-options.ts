@@ -85,7 +85,7 @@ export interface FrameworkOptions<T extends KubernetesObject> {
    * Concurrency, time-out and back-off. @defaultValue four objects at once, else the controller's defaults
    */
   readonly controller?: Omit<ControllerOptions, 'name'> | undefined;
-  /** @defaultValue a recorder made for this framework, on `client` */
+  /** Records the Events of the resources. @defaultValue a recorder made for this framework, on `client` */
   readonly recorder?: Recorder | undefined;
   /** The prefixes of the metrics' names. @defaultValue 'operatorkit' and 'framework' */
   readonly prometheusNamespace?: string | undefined;
@@ -94,7 +94,7 @@ export interface FrameworkOptions<T extends KubernetesObject> {
   readonly metrics?: Metrics | undefined;
   /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** @defaultValue the system's random source */
+  /** Spreads retries and resyncs. @defaultValue the system's random source */
   readonly random?: Random | undefined;
   /** @defaultValue logs nothing */
   readonly logger?: Logger | undefined;
