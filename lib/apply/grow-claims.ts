@@ -66,7 +66,7 @@ export async function growClaimsOfTemplates(
   return { reason, refusal: undefined, requeueAfterMs: unboundRetryMs };
 }
 
-/** @returns the refusal of the storage class as an error, if it does not allow it */
+/** Increases the requested storage of a claim. Returns an error if its storage class does not allow that. */
 async function growClaim(
   { client, settings }: ApplyContext,
   claim: PersistentVolumeClaim,

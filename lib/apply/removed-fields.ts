@@ -137,7 +137,10 @@ class EmptiedFields {
     this.#desired = desired;
   }
 
-  /** @param inner - `fields` from this index on are inside this field, which replaces them */
+  /**
+   * Adds a field that becomes empty, unless the apply fills it again.
+   * @param inner - the index of the first of `fields` inside this one. This field replaces it and all later ones
+   */
   add(field: EmptiedField, inner: number): void {
     const wanted = valueAtPath(this.#desired, field.path);
     // The apply itself fills this map or list again.

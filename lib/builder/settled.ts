@@ -131,7 +131,10 @@ export class SettledCheck {
     forgetGone(looks, owners);
   }
 
-  /** @returns `settled` with the current rollout states if nothing else has changed; otherwise undefined */
+  /**
+   * Compares the reads of `settled` with the cache. Returns `settled` with the current rollout states; undefined if
+   * anything else has changed.
+   */
   #seenNow(looks: CacheLooks, settled: Settled): Settled | undefined {
     const now: Look[] = [];
     for (const look of settled.looks) {

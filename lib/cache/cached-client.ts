@@ -187,7 +187,10 @@ class WriteNotes {
     this.#cache = cache;
   }
 
-  /** Records that a write to `target` returned `answer`: the object, or another one for a subresource. */
+  /**
+   * Records that a write to `target` returned `answer`. After a write to a subresource, `answer` may be of another
+   * kind, such as a Scale.
+   */
   written(target: Target, answer: KubernetesObject, options: WriteOptions = {}): void {
     if (options.dryRun === true) return;
     const { resourceVersion, namespace, name } = answer.metadata;

@@ -133,7 +133,7 @@ interface Selection<T extends KubernetesObject> {
   readonly selected: () => readonly T[] | undefined;
 }
 
-/** @returns undefined if only the server can answer */
+/** Returns the part of the cache that answers a list; undefined if only the server can answer. */
 function selectionFrom<T extends KubernetesObject>(
   cache: Cache,
   type: TypeReference<T>,

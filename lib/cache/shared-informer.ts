@@ -297,7 +297,10 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     return partition;
   }
 
-  /** @param own - the namespace whose objects the reflector of `partition` lists if the kind is namespaced */
+  /**
+   * Prepares a list: finds out the scope of the kind, and discards earlier writes from the overlay.
+   * @param own - the namespace whose objects the reflector of `partition` lists if the kind is namespaced
+   */
   async #beforeList(partition: Partition<T>, own: string | undefined): Promise<void> {
     const { type } = this.scope;
     if (!('namespaced' in type)) await this.#resolveScope(partition, type, own);

@@ -220,7 +220,9 @@ export function namespacesOf(text: string, before?: readonly string[]): readonly
 export function watchedNamespacesOf(text: string, before?: readonly string[]): readonly string[] {
   const names = namespacesOf(text, before);
   if (!names.includes('*')) return names;
-  throw new InvalidArgumentError('Want names; without the option all namespaces are watched.');
+  throw new InvalidArgumentError(
+    'Want names of namespaces; without the option, all namespaces are watched.',
+  );
 }
 
 /** Returns the examples at the end of a help text: command lines with descriptions. */

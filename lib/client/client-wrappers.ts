@@ -16,7 +16,7 @@ export function fenced(client: Client, fence: Fence): Client {
     options: Options | undefined,
   ): Options => {
     const term = fence.term?.() ?? fence;
-    // Checked here too: a Client that sends nothing itself (a fake, a recorder) may ignore fences.
+    // Check the fence here too: a `Client` that sends no requests of its own (a fake, a recorder) may ignore `fences`.
     term.check(what);
     return { ...(options as Options), fences: [...(options?.fences ?? []), term] };
   };

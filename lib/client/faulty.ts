@@ -54,7 +54,7 @@ export type Fault =
 export interface FaultRule {
   readonly fault: Fault;
   readonly verbs?: readonly FaultyVerb[] | undefined;
-  /** `*` matches any kind, bookkeeping included. */
+  /** `*` matches every kind, including those of the managers' bookkeeping (see {@link FaultRule}). */
   readonly kinds?: readonly string[] | undefined;
   readonly names?: readonly string[] | undefined;
   /** The nth call that the fields above match, counted from 1, or every one from the nth on. */

@@ -147,7 +147,7 @@ function resolveBackoffOptions(options: BackoffOptions): Resolved<BackoffOptions
   refuseUnknownOptions<BackoffOptions>('backoff', options, names);
   const { baseDelayMs = 5, maxDelayMs = 1_000_000 } = options;
   refuseNonNumbers('backoff', { baseDelayMs, maxDelayMs });
-  // Negated, so that it also rejects NaN.
+  // The negated comparison also rejects NaN.
   if (!(1 <= baseDelayMs && baseDelayMs <= maxDelayMs)) {
     const got = `baseDelayMs ${baseDelayMs}, maxDelayMs ${maxDelayMs}`;
     throw new OperatorError('InvalidOption', `Backoff: want 1 <= base <= max, got ${got}`);

@@ -215,7 +215,7 @@ export class Outcomes {
     return { outcome, againInMs, error };
   }
 
-  /** @returns the delay, in milliseconds; undefined if only a change requeues the key */
+  /** Requeues a failed key. Returns the delay in milliseconds; undefined if only a change requeues the key. */
   #queued(
     ended: EndedReconcile,
     { error, afterMs }: Failure,
@@ -228,7 +228,7 @@ export class Outcomes {
     return Math.min(retryMs ?? Infinity, this.#requeue(ended.item, afterMs));
   }
 
-  /** @returns the delay, in milliseconds */
+  /** Adds the key to the queue with its back-off. Returns the delay in milliseconds. */
   #retry({ item: { key, priority } }: EndedReconcile, error: unknown): number {
     const { queue, triggers, hotLoops } = this.#parts;
     const trigger: Trigger = { type: 'retry', failures: queue.failures(key) + 1 };

@@ -36,7 +36,7 @@ let running = 0;
 let lingering: NodeJS.Timeout | undefined;
 let fetches: { readonly original: typeof fetch; readonly guarded: typeof fetch } | undefined;
 
-/** Makes the head of a request, before anything is sent. */
+/** The private method of Node's `ClientRequest` that writes the head of a request, before anything is sent. */
 type StoreHeader = (this: ClientRequest, ...args: unknown[]) => unknown;
 const httpRequests = ClientRequest.prototype as { _storeHeader?: StoreHeader };
 const storeHeader = httpRequests._storeHeader;

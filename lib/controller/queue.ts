@@ -172,7 +172,7 @@ export class WorkQueue {
     const { priority = 0, afterMs = 0 } = options;
     refuseUnknownOptions('add', options, addOptionNames);
     if (this.#isShutDown) return;
-    // Negated, so that NaN means no delay.
+    // With this negated comparison, NaN means no delay.
     if (!(afterMs > 0)) {
       this.#makeReady(key, priority);
       return;

@@ -199,7 +199,7 @@ class GuardedCachingClient extends GuardedClient implements ReconcileClient {
     Object.defineProperty(this, 'live', GuardedCachingClient.#liveProperty);
   }
 
-  // Shared, so that all clients have the same hidden class.
+  // All clients share this property, so that they have the same hidden class.
   static readonly #liveProperty: PropertyDescriptor = {
     enumerable: true,
     get(this: GuardedCachingClient) {
@@ -241,7 +241,7 @@ function fencesOf(guard: ReconcileGuard): readonly Fence[] {
   return [...guard.fences, ending];
 }
 
-/** @returns a function that receives the answer */
+/** Checks and announces a write. Returns a function to call with the answer of the server. */
 function begin(
   guard: ReconcileGuard,
   write: Omit<ObservedWrite, 'answer'>,
@@ -255,7 +255,9 @@ function begin(
 }
 
 /**
- * @throws OperatorError with the reason's code if `signal` is aborted, or `Stopped` after the handler's end.
+ * Refuses a call of a reconcile that was aborted or has ended, or that a fence forbids.
+ * @throws OperatorError with the code of the signal's reason, `Stopped` after the handler has returned, or the error
+ *   of the fence.
  */
 function refuseAfter(guard: ReconcileGuard, what: string): void {
   if (guard.signal.aborted) refuse(what, guard.signal.reason);
@@ -263,7 +265,7 @@ function refuseAfter(guard: ReconcileGuard, what: string): void {
     const why = 'its handler has returned: await the call, and what calls it, in the handler';
     refuse(what, new OperatorError('Stopped', why));
   }
-  // Checked here too: a client that sends nothing itself (a fake, a recorder) may ignore fences.
+  // Check the fences here too: a client that sends no requests of its own (a fake, a recorder) may ignore them.
   for (const fence of guard.fences) fence.check(what);
 }
 

@@ -185,7 +185,7 @@ export interface BatchItem {
  */
 export class BatchBook {
   readonly #options: { readonly delayMs: number; readonly capacity: number };
-  /** In the order of their last events, and so in the order in which they are due. */
+  /** The batches, in the order of their last events. They are due in the same order. */
   readonly #batches = new Map<string, Batch>();
 
   constructor(options: { readonly delayMs: number; readonly capacity: number }) {

@@ -374,7 +374,7 @@ function resolveOptions(options: EventRecorderOptions): Resolved<EventRecorderOp
   const series = { seriesFinishMs, seriesRefreshMs };
   const delays = { maxTries, baseDelayMs, maxDelayMs };
   for (const [name, value] of Object.entries({ ...limits, ...series, ...delays })) {
-    // Negated, so that NaN is rejected too.
+    // The negated comparison also rejects NaN.
     if (!(value >= 1)) refuse(`${name}: want at least 1, got ${value}`);
   }
   const services = { client, controllerName, clock, random, logger, metrics };

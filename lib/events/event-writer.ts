@@ -61,7 +61,7 @@ export class EventWriter {
   readonly #requests = new Slots(maxRequests);
   readonly #logged = new LruMap<string, true>(capacity);
   readonly #stopping = new AbortController();
-  /** Ends the waits for next attempts; replaced each time. */
+  /** Ends all waits for the next attempt; each use replaces it. */
   #waiting = newWaiting();
   readonly #written: Counter;
   readonly #dropped: Counter;

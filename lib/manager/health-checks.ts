@@ -219,7 +219,7 @@ export class EventLoopMonitor {
     this.start();
   }
 
-  /** @returns the last stall, which may be detected by this call */
+  /** Records a stall if the event loop was blocked until now. Returns the last stall, this one or an earlier one. */
   #noteStall(): Stall | undefined {
     const { clock, stallMs } = this.#options;
     const [dueMs, overMs, last] = [this.#dueMs, clock.monotonicMs(), this.#stall];

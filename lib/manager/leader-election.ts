@@ -124,7 +124,7 @@ export class LeaderElector implements Leadership {
     try {
       const acquired = await this.#acquire(claim, callbacks, signal);
       if (acquired !== undefined) await this.#lead(claim, callbacks, acquired, signal);
-      // Aborted during an attempt, which the server may have granted.
+      // The signal was aborted during an attempt, which the server may have granted.
       else if (claim.isUnsettled) await this.#release(claim);
     } finally {
       this.#running = false;
@@ -310,7 +310,10 @@ export class LeaderElector implements Leadership {
     }
   }
 
-  /** @param isOwn - whether this process, not another with its identity, may hold the Lease */
+  /**
+   * Logs a change of the leader, and calls `onNewLeader`.
+   * @param isOwn - whether this process may hold the Lease, rather than another process with its identity
+   */
   #report(callbacks: LeaderCallbacks, isOwn: boolean): void {
     const { leader } = this;
     if (leader === this.#reported) return;

@@ -122,7 +122,10 @@ export class LeaseClaim {
     return this.#send(lease, isGone, () => this.#store.update(lease, signal));
   }
 
-  /** @param isBeaten - whether another process wrote first, by the error of `send` */
+  /**
+   * Sends a write of the Lease, and returns whether this process holds it.
+   * @param isBeaten - returns whether an error of `send` means that another process wrote first
+   */
   async #send(
     lease: Lease,
     isBeaten: (error: unknown) => boolean,

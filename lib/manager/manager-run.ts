@@ -353,7 +353,10 @@ export class ManagerRun {
 /** Least time between the starts of two candidacies. A leadership that fails at once must not keep the process busy. */
 const betweenCandidaciesMs = 1_000;
 
-/** @returns the error with which the leadership ended; a {@link Leadership} of the user may also throw it */
+/**
+ * Runs a leadership until it ends. Returns the error with which it ended; undefined if there was no error. A
+ * {@link Leadership} of the user may throw the error, or reject with it.
+ */
 async function leading(
   leadership: Leadership,
   callbacks: LeadershipCallbacks,

@@ -139,7 +139,7 @@ class StorageMigration {
     }
   }
 
-  /** @returns whether all objects are stored in the storage version */
+  /** Writes all objects in the storage version. Returns whether all of them are stored in it. */
   async #migrate(): Promise<boolean> {
     const crd = await this.#definition();
     const storage = storageOf(crd);

@@ -326,7 +326,7 @@ class SelectorParser {
   #uncheckedRequirement(): LabelRequirement {
     const isAbsence = this.#accept('!');
     const key = this.#word();
-    // As in the API server, a key in a string has no path.
+    // A key in a selector string has no field path; the API server's message shows `<nil>` in its place.
     const [problem] = keyProblems(key, '<nil>');
     if (problem !== undefined) throw invalidSelector(this.#what, problem);
     if (isAbsence) return { key, operator: 'DoesNotExist', values: [] };

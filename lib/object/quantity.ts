@@ -7,7 +7,7 @@ export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
 export interface Quantity {
   /** The digits without trailing zeros, so that equal amounts have equal fields; 0n with scale 0 for zero. */
   readonly unscaled: bigint;
-  /** At least -9: the finest unit is a billionth. */
+  /** The power of ten, at least -9: the finest unit is a billionth. */
   readonly scale: number;
   readonly format: QuantityFormat;
 }

@@ -120,7 +120,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
     return this.#handle(object, context);
   }
 
-  /** @returns the object with the finalizer if it needs one; undefined if the object is gone */
+  /** Adds the finalizer if the object needs one. Returns the object; undefined if it is gone. */
   async #withFinalizer(object: T, context: ReconcileContext): Promise<T | undefined> {
     if (this.#finalizer === undefined) return object;
     const { client, signal } = context;
@@ -194,7 +194,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
     }
   }
 
-  /** @returns undefined if the object was deleted while the handler ran; nothing was applied */
+  /** Runs the handler and its chain. Returns undefined, and applies nothing, if the object was deleted meanwhile. */
   async #run(
     object: T,
     { context, draft, results }: HandlerParts<T>,

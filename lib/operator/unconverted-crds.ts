@@ -4,7 +4,7 @@ import { isConvertedResource } from '../crd/internal.js';
 import type { OperatorDefinition, OperatorResource } from '../manager/index.js';
 import { isForbidden, CustomResourceDefinition, keyOf } from '../object/index.js';
 
-/** A state of a definition, in words: see {@link unconvertedCrds}. */
+/** The message about a definition that {@link unconvertedCrds} returns. */
 export const unconverted =
   'served without its conversion: the API server drops the fields that a version lacks; deploy config/default';
 

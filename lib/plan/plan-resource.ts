@@ -63,7 +63,7 @@ export interface ResourcePlan extends Plan {
   readonly settled: boolean;
   /** The operator's error after the planned writes. */
   readonly error?: Error;
-  /** Annotation that pauses the operator for this resource, in words. Absent: its conditions show no pause. */
+  /** Text that names the annotation that pauses the operator for this resource. Absent: no condition shows a pause. */
   readonly paused?: string;
   /**
    * The wait at which the plan ends: the message of the condition `Ready`, of `Degraded` if there is no `Ready`, or of

@@ -294,7 +294,7 @@ export class PlannedWrites {
     }
   }
 
-  /** @returns a copy, so that the caller can't change the plan */
+  /** Records the state after a planned write. Returns a copy, so that the caller cannot change the plan. */
   #note(
     state: PlannedObjectState,
     object: UnstructuredObject,

@@ -144,7 +144,7 @@ function resolveExponentialBackOffOptions(options: ExponentialBackOffOptions): R
 }> {
   const { initialIntervalMs = 500, multiplier = 1.5, randomizationFactor = 0.5 } = options;
   const { maxIntervalMs = 60_000, maxRetries = Infinity, random = systemRandom } = options;
-  // Negated, so that NaN is rejected too.
+  // The negated comparison also rejects NaN.
   const wrong = [
     !(initialIntervalMs > 0) && `initialIntervalMs: want above 0, got ${initialIntervalMs}`,
     !(multiplier >= 1) && `multiplier: want at least 1, got ${multiplier}`,

@@ -18,11 +18,11 @@ const waitingDeletion = '; its deletion waits until the annotation is gone';
 
 /** The pause state of an object, and the condition that shows it. */
 export interface PauseState {
-  /** The annotation that pauses the object, in words; undefined if it is not paused. */
+  /** A text that names the annotation that pauses the object; undefined if it is not paused. */
   readonly by: string | undefined;
   /** The condition `Paused` to write; undefined if the object already shows it. */
   readonly update: ConditionUpdate | undefined;
-  /** True if the object's condition shows a pause so far. */
+  /** True if the condition `Paused` of the object is true, before `update` is written. */
   readonly wasPaused: boolean;
 }
 

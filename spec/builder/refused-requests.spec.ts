@@ -42,7 +42,7 @@ describe('Builder, if the server refuses', () => {
     return faulty(scene.operator.client, { rules });
   };
 
-  it('to list pods, prunes what the new template no longer needs, and logs the missing rule', async () => {
+  it('to list pods, still prunes what the new template no longer needs, and logs the missing rule', async () => {
     const chain = (env: string): Builder =>
       scene
         .builder({ client: without('Pod'), logger })

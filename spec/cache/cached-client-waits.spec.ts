@@ -12,7 +12,7 @@ import { FakeServer, Thing } from './fake-server.js';
 
 describe('cachedClient', () => {
   describe('reads its writes', () => {
-    it('after an eviction of a Pod: the read waits for the watch', async () => {
+    it('waits in a read after the eviction of a Pod, until the watch shows it', async () => {
       const [server, clock] = [new FakeServer(Pod), new VirtualClock()];
       const cache = new Cache({ client: server.client(), clock });
       const evicting: Client = {
@@ -39,7 +39,7 @@ describe('cachedClient', () => {
       await cache.stop();
     });
 
-    it('after an eviction of a Pod outside the selectors: no read waits', async () => {
+    it('does not wait in a read after the eviction of a Pod outside the selectors', async () => {
       const [server, clock] = [new FakeServer(Pod), new VirtualClock()];
       const types = [cachedType({ type: Pod, labelSelector: 'app=web' })];
       const cache = new Cache({ client: server.client(), clock, types });
@@ -59,7 +59,7 @@ describe('cachedClient', () => {
       await cache.stop();
     });
 
-    it('after a deletion while the cache is filled, of an object that is replaced: one read waits', async () => {
+    it('waits in one read only, if an object is deleted and replaced while the cache is filled', async () => {
       for (const [preconditions, verbs] of [
         [{}, ['get']],
         [{ uid: 'uid-2' }, []],
@@ -88,7 +88,7 @@ describe('cachedClient', () => {
       }
     });
 
-    it('in lists only if they match the selector', async () => {
+    it('includes written objects in lists only if they match the selector', async () => {
       const setup = new Setup({ labelSelector: 'app=web' });
       await setup.sync();
       setup.server.paused = true;
@@ -102,7 +102,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('after a deleteCollection: lists wait for the watch, or query the server once', async () => {
+    it('waits in lists after a deleteCollection, or queries the server once', async () => {
       const setup = new Setup();
       for (const name of ['a', 'b']) setup.server.put(name, { metadata: { labels: { app: 'x' } } });
       setup.server.put('c');
@@ -127,7 +127,7 @@ describe('cachedClient', () => {
       ['all namespaces', undefined],
       ['all namespaces, by an empty string', ''],
     ] as const) {
-      it(`after a deleteCollection in ${where}: a read waits, or queries the server`, async () => {
+      it(`waits in a read after a deleteCollection in ${where}, or queries the server`, async () => {
         const setup = new Setup();
         setup.server.put('a');
         setup.server.put('a', {}, 'other');
@@ -146,7 +146,7 @@ describe('cachedClient', () => {
       });
     }
 
-    it('after a deleteCollection of objects that the watch has not shown yet', async () => {
+    it('waits in a read after a deleteCollection of objects that the watch has not shown yet', async () => {
       const setup = new Setup();
       setup.server.put('old', { metadata: { labels: { app: 'y' } } });
       setup.server.put('kept', { metadata: { labels: { app: 'x' } } });

@@ -150,7 +150,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('of metadata come from a cache of metadata; all others go to the server', async () => {
+    it('take metadata from a cache of metadata, and whole objects from the server', async () => {
       const setup = new Setup({ indexers: { size: ({ spec }) => [String(spec?.size)] } });
       setup.server.put('a', { spec: { size: 1 } });
       setup.cache.informer(Thing, { metadataOnly: true });
@@ -205,7 +205,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('by several indexes at once, combined with namespace, labels and controller', async () => {
+    it('selects by several indexes at once, combined with namespace, labels and controller', async () => {
       const indexers = { size: ({ spec }: Thing) => [String(spec?.size)] };
       const setup = new Setup({ indexers });
       const controller = { apiVersion: 'v1', kind: 'X', name: 'x', uid: 'o', controller: true };
@@ -225,7 +225,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('by an index that is declared after the start', async () => {
+    it('uses an index that is declared after the start', async () => {
       const setup = new Setup();
       setup.server.put('a', { spec: { color: 'red' } });
       await setup.sync();
@@ -238,7 +238,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('by no other index of the name, whose refusal leaves the kind uncached', async () => {
+    it('refuses a second index of the same name, and does not cache the kind for it', async () => {
       const setup = new Setup({ indexers: { color: byColor } });
       const other = (): void => setup.cache.index(Thing, 'color', () => []);
       expect(other).to.throw('another index color').with.property('code', 'InvalidOption');
@@ -246,7 +246,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('from the server with the same result when the cache cannot answer', async () => {
+    it('reads from the server, with the same result, when the cache cannot answer', async () => {
       const setup = new Setup({ namespaces: ['ns'], indexers: { color: byColor } });
       setup.server.put('a', { spec: { color: 'red' } }, 'other');
       setup.server.put('b', { spec: { color: 'blue' } }, 'other');

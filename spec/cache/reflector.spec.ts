@@ -269,7 +269,7 @@ describe('Reflector', () => {
     });
   }
 
-  it('reports its problem, and that a kind is not served', async () => {
+  it('reports the error of a list, and parks while its kind is not served', async () => {
     const server = new FakeServer();
     server.failures['watch'] = [apiError(403, 'Forbidden', 'watch')];
     server.failures['list'] = [

@@ -46,7 +46,7 @@ describe('Options of commands', () => {
       (text: string) => watchedNamespacesOf(text),
       { 'b,a': ['b', 'a'] },
       ['*', 'a,*'],
-      'Want names; without the option all namespaces are watched.',
+      'Want names of namespaces; without the option, all namespaces are watched.',
     ],
   ] as const) {
     it(`accept ${name}, and refuse other texts`, () => {

@@ -38,7 +38,7 @@ describe('Calls of a client', () => {
     ['deleteCollection', (client) => client.deleteCollection(ConfigMap, misspelt)],
   ];
   for (const [verb, call] of calls) {
-    it(`of ${verb} refuse an unknown option before any request`, async () => {
+    it(`refuse an unknown option before any request: ${verb}`, async () => {
       const { client, server } = embeddedClient();
       const mark = server.requests.mark();
       const error = await failureOf(call(client));
@@ -64,7 +64,7 @@ describe('Calls of a client', () => {
     ['watch', (client) => first(client.watch(ConfigMap, { labelSelector }))],
     ['deleteCollection', (client) => client.deleteCollection(ConfigMap, { labelSelector })],
   ] as readonly (readonly [string, (client: Client) => Promise<unknown>])[]) {
-    it(`of ${verb} refuse labels in place of a selector before any request`, async () => {
+    it(`refuse labels in place of a selector before any request: ${verb}`, async () => {
       const { client, server } = embeddedClient();
       const mark = server.requests.mark();
       const error = await failureOf(call(client));
@@ -84,7 +84,7 @@ describe('Calls of a client', () => {
     ['retryOnConflict', (client) => retryOnConflict(() => client.get(ConfigMap, key), misspelt)],
   ];
   for (const [name, call] of functions) {
-    it(`by ${name} refuse an unknown option before any request`, async () => {
+    it(`refuse an unknown option before any request, through ${name}`, async () => {
       const { client, server } = embeddedClient();
       const mark = server.requests.mark();
       const error = await failureOf((async () => call(client))());

@@ -287,7 +287,7 @@ describe('a controller that owns some keys', () => {
       const held = deferred();
       const { controller, seen } = noting(async () => {
         if (seen.length === 3) await held.promise;
-        // Lost without notice: only the end of the reconcile drops the key.
+        // The controller is not notified of this loss. It drops the key at the end of the reconcile.
         if (seen.length === 3) ownership.lose('ns/a');
         throw new Error('no');
       });

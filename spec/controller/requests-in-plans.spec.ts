@@ -149,7 +149,7 @@ describe('Requests of a handler in a plan', () => {
     ]);
   });
 
-  it('of its client are sent as dry runs', async () => {
+  it('are dry runs if they use its client', async () => {
     await plan(async (context) => {
       const made = await context.client.create(configMap('made'));
       const other = await context.client.live.create(configMap('live'));

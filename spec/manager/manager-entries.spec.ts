@@ -50,7 +50,7 @@ describe('requires', () => {
       'requires with nonResourceURLs: unknown option "type"',
     ],
   ] as const) {
-    it(`of a controller and of a manager rejects ${problem}`, async () => {
+    it(`rejects ${problem}, for a controller and for a manager`, async () => {
       const requires = [access as never];
       const controller = new Operator('shops').for(ConfigMap);
       expect(() => controller.requires(...requires))
@@ -65,7 +65,7 @@ describe('requires', () => {
     });
   }
 
-  it('of a manager rejects access that is not in a list', async () => {
+  it('rejects access that is not in a list, for a manager', async () => {
     const cluster = await EmbeddedCluster.start();
     const requires = { type: Pod, verbs: ['get'] } as never;
     expect(() => new Manager({ client: cluster.client(), requires }))

@@ -79,7 +79,7 @@ describe('The status that a handler sets', () => {
     expect(draft.waitsFor(undefined)).to.equal('the bucket; the queue');
   });
 
-  it('ends with the handler, with one warning', () => {
+  it('ignores calls after the handler has returned, and warns once', () => {
     const lines: LogLine[] = [];
     const draft = new Draft(shop());
     draft.close(rememberingLogger(lines));

@@ -419,7 +419,7 @@ describe('assertRoundTrips', () => {
     expect(one).not.to.equal(other);
   });
 
-  it('reports a loss that is visible in the other version, although the hub gets its field back', async () => {
+  it('reports a field that the other version loses, even if an update through that version restores it in the hub', async () => {
     const fromHub: Conversion['fromHub'] = (hub) => {
       return { ...hub, spec: withoutMembers(faithful.fromHub(hub).spec, 'limits') };
     };

@@ -141,7 +141,7 @@ export class RuleResolver {
     const role = this.#log.collection(`${group}/${plural}`).get(key) as
       (UnstructuredObject & Wire<V1ClusterRole>) | undefined;
     if (role !== undefined) {
-      // Decoded roles without rules have null.
+      // A decoded role without rules has null in their place.
       return { rules: (role.rules as PolicyRule[] | null | undefined) ?? [] };
     }
     const subject = qualifiedPlural({ group, plural: plural.slice(0, -1) });

@@ -140,7 +140,7 @@ function effectOf(job: Job, pod: Pod): FailureEffect {
 
 type FailureRule = NonNullable<NonNullable<Job['spec']>['podFailurePolicy']>['rules'][number];
 
-/** Returns what a rule matches in a pod, in words. @returns undefined if it matches nothing */
+/** Returns a text that describes what a rule matches in a pod; undefined if it matches nothing. */
 function matchOf({ onExitCodes, onPodConditions }: FailureRule, pod: Pod): string | undefined {
   const { metadata, status = {} } = pod;
   const name = `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;

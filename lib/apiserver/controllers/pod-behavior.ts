@@ -107,7 +107,7 @@ export function resolvePodOptions(options: PodOptions = {}): ResolvedPodOptions 
 }
 
 function atLeast(name: string, value: number, least: number): void {
-  // Negated to refuse NaN too.
+  // The negated comparison also refuses NaN.
   if (!(value >= least)) {
     throw new OperatorError('InvalidOption', `pods.${name}: want at least ${least}, got ${value}`);
   }

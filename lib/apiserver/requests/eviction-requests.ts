@@ -183,7 +183,7 @@ function checkBudget({ metadata, status }: PodDisruptionBudget): void {
   );
 }
 
-/** @param why - begins with the name of the budget */
+/** Returns the error 429 of an eviction. @param why - the reason, which begins with the name of the budget */
 function tooManyEvictions(why: string, retryAfterSeconds?: number): StatusError {
   const causes = [{ reason: 'DisruptionBudget', message: `The disruption budget ${why}` }];
   const refusal = "Cannot evict pod as it would violate the pod's disruption budget.";

@@ -68,9 +68,9 @@ export function handleLog({ core, kind, info }: ResourceContext): TransportRespo
   const pod = findObject(core, kind, info) as Pod | undefined;
   if (pod === undefined) throw notFound(subjectOf(kind, info.name));
   const container = containerOf(pod, info.query.get('container'));
-  // No node has a log yet.
+  // The pod is not bound to a node, so it has no log yet.
   if ((pod.spec?.nodeName ?? '') === '') {
-    // Streamed, because a 204 must not have a Content-Length.
+    // The body is a stream, because a 204 must not have a Content-Length.
     return { status: 204, headers: {}, body: noContent() };
   }
   checkStarted(pod, { container, isPrevious: isTrue(info.query.get('previous')) });

@@ -124,7 +124,7 @@ export interface KindRules<T = UnstructuredObject> {
   readonly isFinalized?: (object: T) => boolean;
   /** Changes an object marked for deletion (a namespace's phase). */
   readonly markDeleted?: (object: T, old: T) => UnstructuredObject;
-  /** The kind checks preconditions itself, with other messages. @defaultValue false */
+  /** True if the kind checks preconditions itself, with other messages. @defaultValue false */
   readonly ownPreconditions?: boolean;
   /** Runs before a deletion. @throws StatusError the deletion is forbidden */
   readonly beforeDelete?: (object: T, server: ServerView) => void;

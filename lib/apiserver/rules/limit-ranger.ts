@@ -43,7 +43,7 @@ export function fillFromLimitRanges(
   }
 }
 
-/** @returns descriptions of the fields that it filled in */
+/** Fills in the default requests and limits of a container. Returns a description of each that it filled in. */
 function fill(container: Container, item: Item, shown: string): string[] {
   const resources = (container.resources ??= {});
   return (['requests', 'limits'] as const).flatMap((member) => {

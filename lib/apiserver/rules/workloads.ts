@@ -208,7 +208,7 @@ function validateTemplate(
   if (selected === false && !empty) refuseTemplateLabels(template.metadata, errors);
   validatePodTemplate(template, errors.at('spec.template'));
   if (workload === 'StatefulSet') {
-    // Checked twice, as on the real server.
+    // The real server makes this check twice, so its message occurs twice.
     validateAnnotations(template.metadata?.annotations, errors.at('spec.template.annotations'));
   }
   const { restartPolicy, activeDeadlineSeconds } = template.spec ?? {};

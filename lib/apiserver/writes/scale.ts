@@ -250,7 +250,10 @@ function parentHooks(kind: ServedKind, hooks: WriteHooks): WriteHooks {
   };
 }
 
-/** @param tracked - the new Scale with its field owners; hooks run later and own no fields */
+/**
+ * Admits a Scale, and stores it in its parent object.
+ * @param tracked - the new Scale with its field owners. Admission runs later, so its changes get no owner
+ */
 function storeScale(
   core: ServerCore,
   write: ScaleWrite,

@@ -216,7 +216,10 @@ function takeStatus(next: UnstructuredObject, { status }: UnstructuredObject): v
   else next['status'] = status;
 }
 
-/** Keeps everything except the status, or the part of a subresource of the spec, and some metadata. */
+/**
+ * Returns the stored object with the change that a write to a subresource may make: the status, or the part of the
+ * spec that the subresource covers, and some metadata. Everything else in the request is ignored.
+ */
 function subresourceOnly(core: ServerCore, prepared: Prepared): UnstructuredObject {
   const { request, ruling, object, old } = prepared;
   const part = partRulesOf(prepared);

@@ -96,7 +96,7 @@ function createApiCommand(context: CommandContext): Command {
     .option('--group <group>', 'API group of the kind, without the domain')
     .option('--version <version>', 'API version, for example v1alpha1')
     .option('--kind <kind>', 'name of the kind, for example CronTab')
-    .option('--plural <plural>', 'plural name in URLs (default: by the rules of English)')
+    .option('--plural <plural>', 'plural name in URLs (default: the English plural of the kind)')
     .addOption(choice('--resource [wanted]', 'add the schema, the CRD, a sample and roles'))
     .addOption(choice('--controller [wanted]', 'add the controller and its test'))
     .addOption(choice('--namespaced [wanted]', 'the kind is namespaced'))

@@ -277,7 +277,10 @@ async function contentOf(file: string): Promise<Readonly<Record<string, unknown>
   return isJsonObject(content) ? content : {};
 }
 
-/** @param said - the folder that messages name */
+/**
+ * Builds a folder with kustomize.
+ * @param said - the folder that messages name
+ */
 async function kustomize(
   folder: string,
   { said = folder, signal }: { readonly said?: string; readonly signal: AbortSignal | undefined },

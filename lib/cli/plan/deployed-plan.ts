@@ -93,7 +93,7 @@ async function serviceOf(
     if (service !== undefined) return service;
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    const message = `plan ${describeObject(object)}: you may not read the definition ${name}, which names the operator's Service`;
+    const message = `plan ${describeObject(object)}: you may not read the definition ${name}, whose annotation names the operator's Service`;
     throw new OperatorError('InvalidConfig', `${message}; give --service`, { cause: error });
   }
   const message = `plan ${describeObject(object)}: the definition ${name} names no operator that answers plans`;

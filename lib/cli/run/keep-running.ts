@@ -104,7 +104,7 @@ class RestartedOperator {
     await former?.stop();
   }
 
-  /** @returns the current source files; undefined: unchanged */
+  /** Loads the program again and replaces the running one. Returns its source files; undefined if that failed. */
   async #change(signal: AbortSignal): Promise<readonly string[] | undefined> {
     const { load, print } = this.#settings;
     try {

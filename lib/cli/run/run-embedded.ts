@@ -133,7 +133,11 @@ async function runBeside(stage: Stage): Promise<void> {
   if (settled !== undefined) lines.say(`\nsettled: ${settled || 'there was nothing to apply'}`);
 }
 
-/** @param fail - called at the first missing rule, if the run is a test */
+/**
+ * Returns the role that the operator runs with. With `--until-settled`, the first missing rule ends the run; otherwise
+ * it is printed.
+ * @param fail - ends the run with an error
+ */
 function roleOf(
   { cluster, options, context, lines }: Stage,
   fail: (error: OperatorError) => void,

@@ -16,8 +16,8 @@ export interface KeptField {
   readonly version: string;
   readonly path: readonly Step[];
   /**
-   * The number of steps of `path` that lead to `converted`. Absent if all of them do. It is less than all if the other
-   * version lacks the parent of the field, too.
+   * The number of steps, from the start of `path`, that lead to `converted`. Absent if all steps of `path` do. If the
+   * other version also lacks a parent of the field, the steps lead to the outermost of these parents.
    */
   readonly shared?: number;
   /**

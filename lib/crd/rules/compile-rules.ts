@@ -129,7 +129,11 @@ function hasRules(schema: Schema, path: readonly Schema[] = []): boolean {
   );
 }
 
-/** @param own - the schema with the rules; `schema` is the structural one that defines the value */
+/**
+ * Returns the rules of a schema and of the schemas inside it; undefined if there are no rules.
+ * @param own - the schema with the rules, which may be a part of `allOf`
+ * @param schema - the structural schema, which defines the types of the values
+ */
 function treeOf(own: Schema, schema: Schema, isRoot: boolean): RuleTree | undefined {
   if (!hasRules(own)) return undefined;
   const child = (part: Schema | undefined, full: Schema | undefined) => {

@@ -41,7 +41,7 @@ export class ControllerSet {
     this.#cleanUps = new CleanUps(parts);
   }
 
-  /** In the order of the plan. */
+  /** The controllers, in the order of the plan. */
   get controllers(): readonly OperatorController[] {
     return this.#slots.map(({ controller }) => controller);
   }

@@ -287,7 +287,7 @@ export class TargetReconciler {
     return 0;
   }
 
-  /** @returns the delay of the write in milliseconds; 0: it is done */
+  /** Writes or deletes one object. Returns 0, or the milliseconds by which the brake delays the write. */
   async #reconcileObject(
     document: Document | undefined,
     due: Due | undefined,

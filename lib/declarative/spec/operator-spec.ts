@@ -8,9 +8,9 @@ export interface OperatorSpec {
 
 /** A pipeline from sources through stages to a target. */
 export interface ControllerSpec {
-  /** Unique in its operator. */
+  /** The name, unique in its operator. */
   readonly name: string;
-  /** At least one. */
+  /** The sources, at least one. */
   readonly sources: readonly SourceSpec[];
   /** A stage or a list of stages, in YAML form; absent: documents pass unchanged. */
   readonly pipeline?: unknown;

@@ -228,7 +228,7 @@ function readSelector(value: unknown, context: CompileContext): LabelSelector | 
     ...(matchExpressions.length > 0 && { matchExpressions }),
   };
   try {
-    // Called only to validate.
+    // This call only validates; its result is not used.
     labelRequirementsOf(selector);
     return selector;
   } catch (error) {

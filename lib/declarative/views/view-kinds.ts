@@ -23,7 +23,7 @@ interface ServedView {
 /** Adds and removes the kinds of views that a server serves. */
 export class ViewKinds {
   readonly #client: Client;
-  /** By operator, then by kind. */
+  /** The served views, by operator and then by kind. */
   readonly #served = new Map<string, Map<string, ServedView>>();
   /** Runs the changes of the kinds of one operator in sequence. */
   readonly #turns = new Turns();

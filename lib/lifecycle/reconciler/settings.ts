@@ -132,7 +132,10 @@ type StayOptional = Optional | 'watchRegistrator' | 'preCreateHook' | 'namespace
 
 type Options = LifecycleReconcilerOptions<LifecycleObject>;
 
-/** The names of `getAllResources` in the options that users wrote, by the CrManager made of them. */
+/**
+ * The option, by CrManager, that messages name in place of `getAllResources`. `lifecycle` makes a CrManager of its own
+ * options, and users know only the names of these.
+ */
 const listNames = new WeakMap<object, string>();
 
 /** Makes messages about the desired objects of `manager` name the option `name` instead of `getAllResources`. */

@@ -34,7 +34,7 @@ interface BindMetricsOptions {
 /** Answers `POST` requests to a path. Reviews its clients itself, by `access`. */
 export type PostAnswer = (question: HttpQuestion, access: ReviewedAccess) => Promise<HttpAnswer>;
 
-/** By path. */
+/** The functions that answer `POST` requests, by path. */
 type PostAnswers = ReadonlyMap<string, PostAnswer>;
 
 const postAnswers = new WeakMap<object, PostAnswers>();
@@ -221,7 +221,7 @@ export class LateMetrics implements Metrics {
     };
   }
 
-  /** @returns a function that passes the metric to its callback, as soon as the metric exists */
+  /** Registers a metric once a registry is bound. Returns a function that calls its argument with that metric. */
   #late<M>(
     type: keyof Metrics,
     { name, labelNames = [] }: Parameters<Metrics['counter']>[0],

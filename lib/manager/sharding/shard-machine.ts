@@ -253,7 +253,7 @@ export class ShardMachine {
     this.#unsureSinceMs = undefined;
     this.#attempted = undefined;
     this.#name = this.#options.newName();
-    // Delayed, so as not to compete with a user who deletes all Leases.
+    // The next write is delayed, so that this process does not compete with a user who deletes all Leases.
     this.#writeAtMs = nowMs + this.#options.times.retryPeriodMs;
     if (this.#phase === 'member') this.#phase = 'joining';
     this.#change(this.#possession.expelled(), true);

@@ -75,7 +75,7 @@ export function resolveShardingOptions(options: ShardingOptions): ResolvedShardi
   if (identity === '') throw invalid('identity must not be empty');
   const times = { leaseDurationMs, renewDeadlineMs, retryPeriodMs, drainMs };
   refuseNonNumbers('sharding', { drainMs });
-  // Negated, so that NaN is rejected too.
+  // The negated comparison also rejects NaN.
   if (!(drainMs >= 0)) throw invalid(`drainMs ${drainMs}: want 0 or more`);
   refuseTimes('sharding', times);
   const resolved = {

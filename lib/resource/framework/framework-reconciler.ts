@@ -88,7 +88,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
   readonly #reporting: FrameworkReporting;
   readonly #reports = new LatestReports();
   readonly #turns = new Turns();
-  /** By the id of the object. */
+  /** The time-outs to report in the next reconcile, by the id of the object. */
   readonly #timeouts = new LruMap<string, TimedOut>(rememberedTimeouts);
   readonly #state: ObjectState<T>;
 
@@ -299,8 +299,9 @@ export class FrameworkReconciler<T extends KubernetesObject> {
   }
 
   /**
-   * The queue does not retry terminal errors. A write that the server rejected may be accepted later, for
-   * example after an admission webhook has changed, and no watch reports that.
+   * Returns the error for the queue. The queue does not retry terminal errors. This method therefore gives a terminal
+   * error the delay of a resync: the server may accept a rejected write later, for example after an admission webhook
+   * has changed, and no watch reports that.
    * @param postponedMs - milliseconds until the condition may show the error
    */
   #unfinished(error: unknown, postponedMs = Infinity): unknown {

@@ -73,7 +73,7 @@ export interface ObjectsResourceOptions<
 > extends Omit<KeptObjectsOptions<T, ObjectOfType<R>>, 'getDesiredState'> {
   /** Every kind that `getDesiredState` may return, for example `[Deployment, Service]`. */
   readonly types: readonly R[];
-  /** As in {@link KeptObjectsOptions}. */
+  /** Returns the desired objects; see {@link KeptObjectsOptions}. */
   readonly getDesiredState: (
     context: ResourceContext,
     object: T,

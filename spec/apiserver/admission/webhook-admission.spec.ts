@@ -196,7 +196,7 @@ describe('admission webhooks', () => {
     expect(await called(configMaps, configMap('b', {}, labels))).to.deep.equal([1]);
   });
 
-  it('of Namespaces are selected by the labels of the written Namespace', async () => {
+  it('for Namespaces are selected by the labels of the written Namespace', async () => {
     const hooks = new WebhookApi();
     const namespaces = '/api/v1/namespaces';
     await hooks.configure('Validating', {

@@ -142,7 +142,7 @@ describe('the events of controllers about ended and unexpected objects', () => {
     expect((await cluster.get(Job, 'j')).status).to.include({ succeeded: 2 });
   });
 
-  it('report what a CronJob does about Jobs that still run', async () => {
+  it('report whether a CronJob waits for Jobs that still run, or replaces them', async () => {
     const cluster = await simulatedCluster({ pods: running });
     await cluster.create(
       cronJob('forbid', '* * * * *', { concurrencyPolicy: 'Forbid' }),

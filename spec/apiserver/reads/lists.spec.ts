@@ -154,7 +154,7 @@ describe('lists', () => {
     expect(allowed.code).to.equal(200);
   });
 
-  it('of namespaces are not selected by a field without a path', async () => {
+  it('refuse a field selector without a path, for namespaces', async () => {
     const answer = await new Api().get('/api/v1/namespaces?fieldSelector=name%3Dx');
     expect(answer.body.message).to.equal('field label not supported: name');
   });
@@ -243,7 +243,7 @@ describe('lists', () => {
       '/apis/events.k8s.io/v1/events',
     ].map((path) => [path, 'field label not supported: data.x'] as const),
   ] as const) {
-    it(`of ${path} refuse an unknown field selector`, async () => {
+    it(`refuse an unknown field selector: ${path}`, async () => {
       const { code, body } = await new Api().get(`${path}?fieldSelector=z=1,data.x=b`);
       expect([code, body.message]).to.deep.equal([400, message]);
     });

@@ -71,7 +71,7 @@ class Normal {
     );
   }
 
-  /** Returns whether a server draws such a port. It leaves those below 30086 to requests. */
+  /** Returns whether the server allocated the port. It keeps node ports below 30086 for requests that name a port. */
   #isAllocated(given: unknown, name: string): boolean {
     if (typeof given !== 'number') return false;
     if (!this.#names.isWhole) return name === 'nodePort' && given >= 30_000;

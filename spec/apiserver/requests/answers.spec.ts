@@ -195,7 +195,7 @@ describe('bodies of requests', () => {
     ]);
   });
 
-  it('of a Scale are described by a type that custom resources cannot name', async () => {
+  it('must be a Scale for /scale; for a custom resource, the message names an unregistered type', async () => {
     const api = await withShop();
     await api.create(deployments, deployment('d'));
     const put = async (path: string, body: string) => {

@@ -168,7 +168,7 @@ describe('pods/eviction of the embedded server', () => {
     expect(isLeft).to.equal(true);
   });
 
-  it('of an unready pod costs no disruption if enough pods are healthy, or if the policy is AlwaysAllow', async () => {
+  it('does not count an unready pod as a disruption if enough pods are healthy, or if the policy is AlwaysAllow', async () => {
     await createPod('web', web, unready);
     await createBudget('small', { ...exhausted, currentHealthy: 1, desiredHealthy: 2 });
     expect((await evict('web')).isLeft).to.equal(true);

@@ -70,7 +70,7 @@ describe('An update of a custom resource', () => {
     expect(updated(set, ['x', 'x'], ['x', 'x', 'y', 'y'])).to.deep.equal([]);
   });
 
-  it('of the status checks the status only, and accepts null in place of none', () => {
+  it('checks only the status if it is an update of the status, and accepts null if the status was absent', () => {
     const status = (old: Json, value: Json) => causesOf(object, [old, value], { statusOnly: true });
     expect(status({}, { a: { b: 'long' }, status: { b: 'long' } })).to.deep.equal([
       tooLong('status.b'),

@@ -30,7 +30,7 @@ describe('the log of a declarative controller', () => {
     await controller.stop();
   });
 
-  it('names each source object whose result has no name, once until it changes', async () => {
+  it('names each source object whose result has no name, and repeats it only after a change', async () => {
     scene = await ControllerScene.start();
     const periodic = {
       ...{ apiGroup: 'source.dcontroller.io', kind: 'Periodic' },

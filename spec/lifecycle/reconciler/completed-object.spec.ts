@@ -39,7 +39,7 @@ describe('a completed object', () => {
     });
   });
 
-  it('has labels in the Pod template of a CronJob, if it has one', () => {
+  it('has the labels in the Pod template of a CronJob, unless that has no template', () => {
     const cron = (jobTemplate: object) => object({ spec: { jobTemplate } }, 'CronJob');
     const whole = { spec: { backoffLimit: 1, template: { metadata: { name: 'a' }, spec: {} } } };
     expect(completedObject(cron(whole), labelled)).to.deep.include({

@@ -186,7 +186,7 @@ describe('Operator.migratesStorage', function () {
       let requests = 0;
       const own = cluster.client();
       const patch: Client['patch'] = async (type, key, body, options) => {
-        // The process dies before, or after, a request of the server.
+        // The process dies before or after it sends a request.
         if (++requests > many / 14) stop.abort();
         if (requests % 2 === 0) stop.signal.throwIfAborted();
         const made = await own.patch(type, key, body, options);

@@ -112,7 +112,7 @@ describe('a framework that gets events from the informers of another library', (
     const ending = new AbortController();
     const [one, two] = [new Feed<Gadget>(), new Feed<Gadget>()];
     const called = framework.updateFunc(undefined, object);
-    // Each finds none running, and starts a controller.
+    // Each call finds that no controller runs, and starts one.
     const streams = [one, two].map((updates) =>
       framework.processEvents({ updates }, ending.signal),
     );

@@ -38,12 +38,12 @@ export function sumOf(one: SizeRange, other: SizeRange): SizeRange {
   return { min: plus(one.min, other.min), max: plus(one.max, other.max) };
 }
 
-/** Returns the size of several values of one size. */
+/** Returns the total size of several values of the same size range. One argument is their number. */
 export function productOf(one: SizeRange, other: SizeRange): SizeRange {
   return { min: times(one.min, other.min), max: times(one.max, other.max) };
 }
 
-/** Returns the size of either of two values. */
+/** Returns the range that includes the sizes of two values, of which either may occur. */
 export function unionOf(one: SizeRange, other: SizeRange): SizeRange {
   return { min: Math.min(one.min, other.min), max: Math.max(one.max, other.max) };
 }

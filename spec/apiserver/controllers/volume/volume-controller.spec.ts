@@ -97,7 +97,7 @@ describe('volumes in the embedded cluster', () => {
     expect(await names(PersistentVolumeClaim)).to.deep.equal([]);
   });
 
-  it('of an earlier claim are not bound to a new claim of the same name', async () => {
+  it('are not bound to a new claim that has the name of their earlier claim', async () => {
     const { create, get } = await simulatedCluster();
     const claimRef = { namespace: 'default', name: 'data', uid: 'an-earlier-uid' };
     const volume: PersistentVolume = {

@@ -57,7 +57,7 @@ export function declarativeSamplesSuite(newTarget: NewTarget): void {
       });
     });
 
-    it('removes the hash with the object that links the two, and keeps the Deployment', async () => {
+    it('removes the hash when the link object is deleted, and keeps the Deployment', async () => {
       const scene = await open('config-rollout');
       await scene.eventually(async () => expect(await hashOf(scene)).to.be.a('string'));
       const key = { name: 'web', namespace: scene.namespace() };
