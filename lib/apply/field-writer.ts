@@ -97,7 +97,7 @@ export class FieldWriter {
   readonly #options: FieldWriterOptions;
   readonly #main: ManagedPart;
   readonly #status: ManagedPart;
-  /** By part of an object: differences that remain after an apply, and defaults that return after an update. */
+  /** Differences that remain after an apply, and defaults that return after an update, by part of an object. */
   readonly #reverted = new RevertedWrites();
   #place: StatusPlace | undefined;
 

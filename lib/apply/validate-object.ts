@@ -149,9 +149,9 @@ const serviceLists: readonly KeyedList[] = [
 
 /** Two entries of a list with the same key. */
 export interface DuplicateKey {
-  /** For example `spec.template.spec.containers[name=web].env`. */
+  /** Path of the list, for example `spec.template.spec.containers[name=web].env`. */
   readonly path: string;
-  /** For example `name=P_ADDR`. */
+  /** The key of both entries, for example `name=P_ADDR`. */
   readonly key: string;
 }
 

@@ -135,7 +135,7 @@ function lostObject({ ref, error }: LostObject): PlannedObject {
 interface PlannedOrder {
   /** The workloads whose pods would be replaced. */
   readonly rollouts: readonly PlannedRollout[];
-  /** By id of a workload: the workload that must be rolled out first. */
+  /** The workload that must be rolled out before a workload, by the id of the latter. */
   readonly after: ReadonlyMap<string, ObjectReference>;
 }
 

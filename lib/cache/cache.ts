@@ -55,7 +55,7 @@ interface Shared {
 export class Cache {
   readonly #options: ResolvedCacheOptions;
   readonly #parts: Omit<InformerParts, 'kindLabel'>;
-  /** By kind: the apiVersion whose label in metrics is the name of the kind alone. */
+  /** The apiVersion whose label in metrics is the name of the kind alone, by kind. */
   readonly #labelled = new Map<string, string>();
   readonly #shared = new Map<string, Shared>();
   readonly #changes = new ChangeNotifier();

@@ -19,7 +19,7 @@ export interface CallOptions {
 
 /** Options of {@link Client.get}. */
 export interface GetOptions extends CallOptions {
-  /** `'0'`: any version, possibly stale. Absent: the newest. */
+  /** The version to read: `'0'` allows any version, possibly a stale one. Absent: the newest. */
   readonly resourceVersion?: string | undefined;
   /** Reads this subresource, for example `status` or `scale`. */
   readonly subresource?: string | undefined;
@@ -37,37 +37,46 @@ export interface StreamOptions extends CallOptions {
 
 /** Options of {@link Client.list} and {@link Client.pages}. */
 export interface ListOptions extends CallOptions {
-  /** Only this namespace. Absent: all namespaces, or the cluster-scoped collection. */
+  /** Selects the objects of this namespace. Absent: all namespaces, or the cluster-scoped collection. */
   readonly namespace?: string | undefined;
-  /** For example `app=web,tier in (a,b)`, or a selector object: `{ matchLabels: { app: 'web' } }`. */
+  /**
+   * Selects objects by labels: a text such as `app=web,tier in (a,b)`, or a selector object such as
+   * `{ matchLabels: { app: 'web' } }`. @defaultValue all objects
+   */
   readonly labelSelector?: string | LabelSelector | undefined;
   /**
-   * For example `metadata.name=web`. A cached client asks the server if it can't tell the value that the server
-   * compares: for `selectableFields` of custom resources, and fields that only the server computes. Use `index`
-   * for those.
+   * Selects objects by fields that the server supports, for example `metadata.name=web`. A cached client reads from
+   * the server if it does not know the value that the server compares: for `selectableFields` of custom resources,
+   * and for fields that only the server computes. Use `index` for those. @defaultValue all objects
    */
   readonly fieldSelector?: string | undefined;
   /**
-   * Only objects whose controller has this UID. API servers cannot select by it: a cached client uses an
+   * Selects the objects whose controller has this UID. API servers cannot select by it: a cached client uses an
    * index, a live client filters the list.
    */
   readonly controllerUid?: string | undefined;
   /**
-   * Only objects that the named indexes list under these values, for example `{ node: 'n1' }`.
+   * Selects the objects that the named indexes list under these values, for example `{ node: 'n1' }`.
    * `manager.index` and `cache.index` declare them; a client without a cache refuses the option.
    */
   readonly index?: Readonly<Record<string, string>> | undefined;
   /** Objects per page, at least 1. @defaultValue 500 */
   readonly limit?: number | undefined;
+  /** The version of the list, as `resourceVersionMatch` states. Absent: the newest. */
   readonly resourceVersion?: string | undefined;
+  /** Whether the list must have exactly `resourceVersion`, or may be newer. */
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan' | undefined;
+  /** Reads only `metadata` of each object. @defaultValue false */
   readonly metadataOnly?: boolean | undefined;
 }
 
 /** Options of {@link Client.watch}. */
 export interface WatchOptions extends CallOptions {
+  /** As in {@link ListOptions}. */
   readonly namespace?: string | undefined;
+  /** As in {@link ListOptions}. */
   readonly labelSelector?: string | LabelSelector | undefined;
+  /** As in {@link ListOptions}. */
   readonly fieldSelector?: string | undefined;
   /** Continues after this version. Absent: begins with an `ADDED` event for every existing object. */
   readonly resourceVersion?: string | undefined;
@@ -78,6 +87,7 @@ export interface WatchOptions extends CallOptions {
   readonly sendInitialEvents?: boolean | undefined;
   /** The server ends the watch after this many milliseconds (rounded up to seconds). */
   readonly timeoutMs?: number | undefined;
+  /** Receives only `metadata` of each object. @defaultValue false */
   readonly metadataOnly?: boolean | undefined;
   /**
    * States that the caller does not need `metadata.managedFields`. The client omits the field where that
@@ -109,9 +119,9 @@ export interface WriteDetails {
    */
   readonly changes?:
     readonly FieldChange[] | ((after: KubernetesObject) => readonly FieldChange[]) | undefined;
-  /** Human-readable cause. */
+  /** The cause of the write, for people. */
   readonly cause?: string | undefined;
-  /** Returns true for a failure that the caller handles, which is not reported. @defaultValue none is handled */
+  /** Returns true for an error that the caller handles: it is not reported. @defaultValue reports every error */
   readonly handles?: ((error: unknown) => boolean) | undefined;
 }
 
@@ -148,12 +158,14 @@ export interface ApplyOptions extends WriteOptions {
 
 /** Options of {@link Client.delete} and {@link Client.deleteCollection}. */
 export interface DeleteOptions extends CallOptions {
+  /** The server checks the deletion without carrying it out. @defaultValue false */
   readonly dryRun?: boolean | undefined;
   /**
    * Deletes the dependents after the object (`Background`), before it (`Foreground`), or not at all (`Orphan`).
    * @defaultValue the kind's default, for most kinds `Background`
    */
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan' | undefined;
+  /** The time that Pods get to end, in seconds; 0 deletes at once. @defaultValue the object's own */
   readonly gracePeriodSeconds?: number | undefined;
   /** Deletes the object only if these match; otherwise 409 Conflict. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string } | undefined;

@@ -53,9 +53,11 @@ export type Fault =
  */
 export interface FaultRule {
   readonly fault: Fault;
+  /** The operations. */
   readonly verbs?: readonly FaultyVerb[] | undefined;
   /** `*` matches every kind, including those of the managers' bookkeeping (see {@link FaultRule}). */
   readonly kinds?: readonly string[] | undefined;
+  /** The names of objects. */
   readonly names?: readonly string[] | undefined;
   /** The nth call that the fields above match, counted from 1, or every one from the nth on. */
   readonly calls?: number | { readonly from: number } | undefined;

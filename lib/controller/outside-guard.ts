@@ -7,7 +7,7 @@ import type { Result } from './result.js';
 /** A request that may change something outside of the cluster. */
 interface OutsideWrite {
   readonly method: string;
-  /** Without path and query, which may hold credentials. */
+  /** The origin of the URL. It omits path and query, which may hold credentials. */
   readonly origin: string;
 }
 

@@ -19,7 +19,7 @@ export interface OperatorFeedOptions extends NewsPlace {
 /** The first lines of a feed. */
 export interface FeedHead {
   readonly operator: string;
-  /** In the format of `clusterText`; undefined if unknown. */
+  /** The cluster, as `clusterText` describes it; undefined if unknown. */
   readonly cluster: string | undefined;
   /** Undefined for all namespaces. */
   readonly namespaces: readonly string[] | undefined;

@@ -77,18 +77,18 @@ function kindOf(apiVersion: string, kind: string): string {
 
 /** The point in an operation at which a callback is called. */
 export type CallbackState =
-  /** Before an object is created. Changes of `desired` are part of the creation. */
+  /** Called before an object is created. Changes of `desired` are part of the creation. */
   | 'PRE_CREATE'
   | 'POST_CREATE'
-  /** After an existing object was read. Changes of `current` are merged and written. */
+  /** Called after an existing object was read. Changes of `current` are merged and written. */
   | 'POST_READ'
-  /** Before a changed object is written. Changes of `current` are written. */
+  /** Called before a changed object is written. Changes of `current` are written. */
   | 'PRE_UPDATE'
   | 'POST_UPDATE'
-  /** Before an object is pruned. */
+  /** Called before an object is pruned. */
   | 'PRE_DELETE'
   | 'POST_DELETE'
-  /** For each object when the configuration is being deleted, before any deletion. */
+  /** Called for each object when the configuration is being deleted, before any deletion. */
   | 'OPERATOR_DELETE';
 
 /**

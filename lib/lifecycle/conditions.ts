@@ -7,7 +7,7 @@ import { isSameVersion } from './versions.js';
 export interface Explanation {
   /** CamelCase, for machines, for example `DeployCompleted`. */
   readonly reason: string;
-  /** For people. */
+  /** A message for people. */
   readonly message: string;
 }
 

@@ -30,7 +30,7 @@ interface Merging {
   readonly schema: Schema | undefined;
   readonly path: FieldPath;
   readonly isWhole: (path: FieldPath) => boolean;
-  /** For an entry of a list with `retainKeys`: any change also removes members that are not desired. */
+  /** True for an entry of a list with `retainKeys`: any change also removes members that are not desired. */
   readonly retainsKeys?: boolean;
 }
 
@@ -244,7 +244,7 @@ type ListIdentity =
   | { readonly type: 'keys'; readonly keys: readonly string[] }
   /** The value itself identifies an entry: a set of scalars. */
   | { readonly type: 'values' }
-  /** Only the index identifies an entry. */
+  /** Entries have no other identity than their index. */
   | { readonly type: 'places' };
 
 /**

@@ -19,7 +19,7 @@ export interface Cancellation {
   /** The resource that canceled; `''` for the set's `initContext`. */
   readonly resource: string;
   readonly step: StepName | 'initContext';
-  /** For people; `''` if no reason was given. */
+  /** A message for people; `''` if no reason was given. */
   readonly reason: string;
 }
 

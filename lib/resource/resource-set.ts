@@ -32,13 +32,13 @@ export type DeletionOrder = 'reverse' | 'creation';
 
 /** Options of a {@link ResourceSet}. */
 export interface ResourceSetOptions<T extends KubernetesObject> {
-  /** For logs, metrics and errors, for example `v1`; not empty. */
+  /** The name in logs, metrics and errors, for example `v1`. It must not be empty. */
   readonly name: string;
   /** Whether this set handles the object. At most one set of a router may return true. */
   readonly handles: (object: T) => boolean;
   /** Prepares a reconcile: sets values that resources share. @defaultValue does nothing */
   readonly initContext?: ((context: ResourceContext, object: T) => Awaitable<void>) | undefined;
-  /** At least one, in the order in which they run; names must differ. */
+  /** The resources, at least one, in the order in which they run. Their names must differ. */
   readonly resources: readonly Resource<T>[];
   /**
    * The order in which resources are deleted. Use `creation` if resources need values of earlier ones during
@@ -168,7 +168,7 @@ function firstOf(faults: readonly (string | undefined)[]): string | undefined {
 
 /** Options of a {@link ResourceRouter}. */
 export interface ResourceRouterOptions<T extends KubernetesObject> {
-  /** At least one; names must differ. */
+  /** The sets, at least one. Their names must differ. */
   readonly resourceSets: readonly ResourceSet<T>[];
 }
 

@@ -14,9 +14,9 @@ export interface OperationMetricsOptions {
   readonly metrics: Metrics;
   /** The label `service`: usually the operator's name. */
   readonly service: string;
-  /** The first part of the names. @defaultValue 'operatorkit' */
+  /** The first part of the names of metrics. @defaultValue 'operatorkit' */
   readonly prometheusNamespace?: string | undefined;
-  /** The second part of the names. @defaultValue 'framework' */
+  /** The second part of the names of metrics. @defaultValue 'framework' */
   readonly prometheusSubsystem?: string | undefined;
 }
 

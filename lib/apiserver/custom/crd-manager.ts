@@ -27,7 +27,7 @@ interface Served {
  */
 export class CrdManager {
   readonly #core: ServerCore;
-  /** By the name of a CRD: its served kinds, and the spec from which they were made. */
+  /** The served kinds of each CRD, and the spec from which they were made, by the name of the CRD. */
   readonly #served = new Map<string, Served>();
 
   constructor(core: ServerCore) {

@@ -1,7 +1,7 @@
 import { builtInDefinitions } from '../../crd/internal.js';
 import type { Schema } from '../../object/index.js';
 
-/** By the name of a field: the built-in types with that field, each as the set of its field names. */
+/** The built-in types, each as the set of its field names, by the name of each of their fields. */
 let typesByField: ReadonlyMap<string, readonly ReadonlySet<string>[]> | undefined;
 
 /**

@@ -8,9 +8,9 @@ import type { TypedSchema, InputOf, ValueOf } from '../schema/typed-schema.js';
 export interface PrinterColumn {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
-  /** For example `.status.replicas`. */
+  /** Path of the shown field, for example `.status.replicas`. */
   readonly jsonPath: string;
-  /** For example `int32`. @defaultValue none */
+  /** The format of the value, for example `int32`. @defaultValue none */
   readonly format?: string | undefined;
   /** A description of the column, for clients. @defaultValue none */
   readonly description?: string | undefined;
@@ -20,9 +20,9 @@ export interface PrinterColumn {
 
 /** Paths of the fields that the scale subresource exposes. */
 export interface ScaleDefinition {
-  /** A path below `.spec`. */
+  /** Path of the desired number of replicas, below `.spec`. */
   readonly specReplicasPath: string;
-  /** A path below `.status`. */
+  /** Path of the actual number of replicas, below `.status`. */
   readonly statusReplicasPath: string;
   /** Path of a string field with a label selector, for autoscalers. @defaultValue none */
   readonly labelSelectorPath?: string | undefined;
@@ -30,7 +30,7 @@ export interface ScaleDefinition {
 
 /** A version of a custom resource. */
 export interface VersionDefinition {
-  /** For example `v1beta1`. */
+  /** The name of the version, for example `v1beta1`. */
   readonly name: string;
   /**
    * Schema of the fields beside apiVersion, kind, metadata and status: usually an object with `spec`. Its
@@ -108,9 +108,9 @@ export interface ResourceDefinition<
   V extends readonly VersionDefinition[],
   H extends V[number]['name'],
 > {
-  /** For example `example.com`. */
+  /** The API group, for example `example.com`. */
   readonly group: string;
-  /** For example `CronTab`. */
+  /** The kind, for example `CronTab`. */
   readonly kind: string;
   /** The name in URLs. @defaultValue the kind in lower case, with an `s` (`ies`, `es`) */
   readonly plural?: string | undefined;
@@ -122,7 +122,7 @@ export interface ResourceDefinition<
   readonly scope?: 'Namespaced' | 'Cluster' | undefined;
   /** Short names for kubectl. @defaultValue none */
   readonly shortNames?: readonly string[] | undefined;
-  /** For example `all`, as in `kubectl get all`. @defaultValue none */
+  /** Categories of kubectl, for example `all`, as in `kubectl get all`. @defaultValue none */
   readonly categories?: readonly string[] | undefined;
   /** The versions, at least one. */
   readonly versions: V;
@@ -215,7 +215,7 @@ const scaleNames: OptionNames<ScaleDefinition> = {
 
 /** A problem in the definition of a custom resource. */
 export interface DefinitionProblem {
-  /** For example `versions[1].storage`. */
+  /** Path of the field, for example `versions[1].storage`. */
   readonly field: string;
   /** The problem and its remedy. */
   readonly message: string;

@@ -23,7 +23,7 @@ import type { SchemaLevel } from './schema-keywords.js';
 
 /** The location and context of the schema to check. */
 export interface StructureCheck {
-  /** For example `spec.versions[0].schema.openAPIV3Schema`. */
+  /** Path of the schema, for example `spec.versions[0].schema.openAPIV3Schema`. */
   readonly field: string;
   readonly errors: FieldErrors;
   /** Receives the estimated cost of each rule, as a share of the limit. @defaultValue not called */

@@ -80,13 +80,16 @@ export interface SchemaOptions {
 export interface StringOptions<E extends string = string> extends SchemaOptions {
   /** The allowed strings. @defaultValue any */
   readonly enum?: readonly E[] | undefined;
-  /** In code points. @defaultValue 0 */
+  /** The minimum length, in code points. @defaultValue 0 */
   readonly minLength?: number | undefined;
-  /** In code points. Rules need it, because their estimated cost depends on it. @defaultValue no limit */
+  /**
+   * The maximum length, in code points. Set it if rules use the string: their estimated cost depends on it.
+   * @defaultValue no limit
+   */
   readonly maxLength?: number | undefined;
-  /** A regular expression in Go's syntax. @defaultValue any */
+  /** A regular expression in Go's syntax that the string must match. @defaultValue any string */
   readonly pattern?: string | undefined;
-  /** For example `date-time`, `duration`, `byte`, `ipv4`, `uri`, `uuid`. @defaultValue any */
+  /** The format, such as `date-time`, `duration`, `byte`, `ipv4`, `uri` or `uuid`. @defaultValue any string */
   readonly format?: string | undefined;
 }
 
@@ -104,7 +107,7 @@ export interface NumberOptions<E extends number = number> extends SchemaOptions 
   readonly exclusiveMaximum?: boolean | undefined;
   /** The number of which each value must be a multiple. @defaultValue any */
   readonly multipleOf?: number | undefined;
-  /** `int32`, `int64`, `float` or `double`. @defaultValue none */
+  /** The format: `int32`, `int64`, `float` or `double`. @defaultValue none */
   readonly format?: string | undefined;
 }
 
@@ -113,7 +116,8 @@ export interface ArrayOptions extends SchemaOptions {
   /** The minimum number of items. @defaultValue 0 */
   readonly minItems?: number | undefined;
   /**
-   * Rules on or within the list need it, because their estimated cost depends on it. @defaultValue no limit
+   * The maximum number of items. Set it if the list or its items have rules: their estimated cost depends on it.
+   * @defaultValue no limit
    */
   readonly maxItems?: number | undefined;
   /**

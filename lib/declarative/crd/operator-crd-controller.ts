@@ -145,7 +145,7 @@ class OperatorObjects {
   #isWanted: (name: string) => boolean | undefined = () => undefined;
   /** Settled when {@link OperatorObjects.release} is done. */
   #released: Promise<unknown> = Promise.resolve();
-  /** By the name of a waiting object: the number of checks, and the names of the operators that it waits for. */
+  /** The number of checks of each waiting object, and the operators that it waits for, by the name of the object. */
   readonly #waiting = new Map<string, { readonly looks: number; readonly others: string[] }>();
 
   constructor(group: Group) {

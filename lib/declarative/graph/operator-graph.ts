@@ -61,7 +61,7 @@ export type GraphSource =
 
 /** A stage in its YAML form. */
 export interface GraphStage {
-  /** For example `@select`. */
+  /** The name of the operator of the stage, for example `@select`. */
   readonly name: string;
   readonly argument: unknown;
 }

@@ -44,7 +44,7 @@ const anyTurn = 'operator';
  * ```
  */
 export class DeclarativeOperator {
-  /** Also the first part of the API group of its views. */
+  /** The name of the operator, which is also the first part of the API group of its views. */
   readonly name: string;
   /** The manager that runs the operator's controllers. */
   readonly manager: DeclarativeManager;

@@ -32,8 +32,11 @@ export interface SourceSpec extends ResourceSpec {
   readonly type: SourceType;
   /** Name in the documents of a join. @defaultValue the kind */
   readonly as?: string | undefined;
+  /** Selects the objects of one namespace. Absent: all namespaces. */
   readonly namespace?: string | undefined;
+  /** Selects objects by their labels. Absent: all objects. */
   readonly labelSelector?: LabelSelector | undefined;
+  /** Selects the changes that trigger. Absent: all changes. */
   readonly predicate?: PredicateSpec | undefined;
   /** Period of a `Periodic` source in milliseconds; otherwise 0. */
   readonly periodMs: number;

@@ -38,7 +38,7 @@ export interface DeploymentOptions extends NamespacedObjectOptions {
    * after creation: to change it, give the Deployment another name.
    */
   readonly matchLabels: TextMap;
-  /** At least 0. @defaultValue 1 */
+  /** The number of Pods, at least 0. @defaultValue 1 */
   readonly replicas?: number | undefined;
   /** The `serviceAccountName` of the Pods. @defaultValue the one in `podSpec` */
   readonly serviceAccount?: string | undefined;
@@ -81,7 +81,7 @@ export interface ServiceOptions extends NamespacedObjectOptions {
 export interface SecretOptions extends NamespacedObjectOptions {
   /** The type of the Secret. @defaultValue the server's: `Opaque` */
   readonly type?: string | undefined;
-  /** In base64. @defaultValue no data */
+  /** Values in base64. @defaultValue no data */
   readonly data?: TextMap | undefined;
   /** Plain strings, which are encoded and added to `data`. @defaultValue no strings */
   readonly stringData?: TextMap | undefined;
@@ -93,7 +93,7 @@ export interface SecretOptions extends NamespacedObjectOptions {
 export interface ConfigMapOptions extends NamespacedObjectOptions {
   /** Plain strings. @defaultValue no data */
   readonly data?: TextMap | undefined;
-  /** In base64. @defaultValue no data */
+  /** Values in base64. @defaultValue no data */
   readonly binaryData?: TextMap | undefined;
   /** Refuses changes of the data after creation. @defaultValue false */
   readonly immutable?: boolean | undefined;

@@ -19,7 +19,7 @@ export interface PossessionChange {
 type SlotState =
   /** Not owned by this process. */
   | 'other'
-  /** Work on it may start. */
+  /** Owned: work on the slot may start. */
   | 'owned'
   /** Work on it must end; it may write meanwhile. */
   | 'draining'

@@ -7,9 +7,9 @@ import type { EventRecorder, ObjectEvent, Recorder } from '../../events/index.js
 
 /** The prefixes of the names of a framework's metrics. */
 export interface MetricNames {
-  /** For example `operatorkit`. */
+  /** The first part of the names, for example `operatorkit`. */
   readonly prometheusNamespace: string;
-  /** For example `framework`. */
+  /** The second part of the names, for example `framework`. */
   readonly prometheusSubsystem: string;
 }
 

@@ -87,8 +87,9 @@ export interface FrameworkOptions<T extends KubernetesObject> {
   readonly controller?: Omit<ControllerOptions, 'name'> | undefined;
   /** Records the Events of the resources. @defaultValue a recorder made for this framework, on `client` */
   readonly recorder?: Recorder | undefined;
-  /** The prefixes of the metrics' names. @defaultValue 'operatorkit' and 'framework' */
+  /** The first part of the names of metrics. @defaultValue 'operatorkit' */
   readonly prometheusNamespace?: string | undefined;
+  /** The second part of the names of metrics. @defaultValue 'framework' */
   readonly prometheusSubsystem?: string | undefined;
   /** @defaultValue no metrics */
   readonly metrics?: Metrics | undefined;

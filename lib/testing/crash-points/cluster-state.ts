@@ -25,7 +25,7 @@ import type { Played, PlayedStep } from './play.js';
 
 /** An object of a {@link ClusterState}. */
 interface ObservedObject {
-  /** For example `ConfigMap shop/env`; a generated name ends in `*` and a number. */
+  /** The object, for example `ConfigMap shop/env`. A generated name ends in `*` and a number. */
   readonly name: string;
   /** The object as stored on the server. */
   readonly live: UnstructuredObject;

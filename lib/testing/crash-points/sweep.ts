@@ -16,11 +16,11 @@ import { resolveScenario } from './crash-scenario.js';
 
 /** Options of `crashPoints` and `faultSweep`. */
 export interface SweepOptions<P extends Interruption> {
-  /** Only the points with these fields, to investigate a failure. @defaultValue all */
+  /** Tests only the points with these fields, to investigate a failure. @defaultValue all points */
   readonly only?: Partial<P> | undefined;
   /** The ways to interrupt the operator or the request. @defaultValue all modes */
   readonly modes?: readonly P['mode'][] | undefined;
-  /** Only `count` points, chosen by `seed`. @defaultValue every point */
+  /** Tests only `count` points, chosen by `seed`. @defaultValue all points */
   readonly sample?: { readonly count: number; readonly seed: number } | undefined;
   /**
    * The number of points that run concurrently, each on its own cluster (or namespace); at least 1. Saves

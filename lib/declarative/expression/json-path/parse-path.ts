@@ -313,7 +313,7 @@ export interface Path {
 /** A step from nodes to nodes below them: their children, or all their descendants (`..`). */
 export interface Segment {
   readonly descendant: boolean;
-  /** At least one selector; their results follow one another. */
+  /** The selectors, at least one. The results of each follow those of the one before. */
   readonly selectors: readonly Selector[];
 }
 
