@@ -52,7 +52,7 @@ export interface ListenOptions extends ListenAddress {
   /** Authenticates and authorizes the clients of this listener. @defaultValue the server's users and roles */
   readonly access?: ListenerAccess | undefined;
   /**
-   * Host names that requests without credentials may use, beside `localhost` and IP addresses. Not together
+   * Host names that requests without credentials may use, in addition to `localhost` and IP addresses. Not together
    * with `access`, which admits requests itself. @defaultValue none
    */
   readonly allowedHosts?: readonly string[] | undefined;
@@ -137,7 +137,7 @@ interface UpgradeRequest {
 
 /**
  * A request that becomes a WebSocket only if it runs a command in a pod. Every other request for an upgrade gets an
- * answer over HTTP/1.1, as HTTP allows: Java's client asks for HTTP/2 with each request. After the head of a request,
+ * answer over HTTP/1.1, as HTTP allows: Java's client requests HTTP/2 with each request. After the head of a request,
  * Node.js reads the property `upgrade`, and emits the event `upgrade` if the property is true.
  */
 class CommandOrPlainRequest extends IncomingMessage {

@@ -94,7 +94,7 @@ export interface Pruning {
   readonly live: UnstructuredObject;
 }
 
-/** Facts beside the object that {@link decideByExistence} uses. */
+/** Facts, other than the object, that {@link decideByExistence} uses. */
 export interface ExistenceFacts {
   /** The owner of the desired object. @defaultValue it has none */
   readonly owner?: KubernetesObject;

@@ -114,7 +114,7 @@ function releasedFields(
 
 /**
  * Returns the adoption of defaults for which the server has refused an apply: `strategy.rollingUpdate`
- * beside the type `Recreate`. No manager has set them, so an apply removes them only if the operator owns them.
+ * together with the type `Recreate`. No manager has set them, so an apply removes them only if the operator owns them.
  * @returns undefined if the refusal does not name such a field
  */
 export function adoptionOfDefaults(

@@ -87,7 +87,7 @@ type StatusPlace = 'subresource' | 'object';
  * The fields are applied with `force`. The same apply removes fields that are no longer desired. A desired status is
  * applied too: `managedFields` or the first write show whether it is a subresource. With `owns: 'objects'`, an update
  * then removes fields that others set by hand, except in metadata. If the server rejects the apply because of an
- * earlier default (`strategy.rollingUpdate` beside `Recreate`), an update replaces the content.
+ * earlier default (`strategy.rollingUpdate` together with `Recreate`), an update replaces the content.
  *
  * ## Guarantees
  * Every write is decided on the object that was read, and is a conflict if the object has changed since. An

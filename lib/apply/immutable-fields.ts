@@ -207,7 +207,7 @@ async function probe(
   }
 }
 
-// The dry run must not ask for the address and the ports that the old Service still holds: the server would
+// The dry run must not request the address and the ports that the old Service still holds: the server would
 // reject it for that reason alone.
 function probeObject(object: UnstructuredObject): UnstructuredObject {
   if (!isKind(object, Service)) return object;

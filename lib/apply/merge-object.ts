@@ -150,7 +150,7 @@ function isPodList(path: FieldPath): boolean {
 }
 
 // The port number is part of the key of a port. If a user changed the number of one of our ports, that port
-// is another entry. Keeping it beside ours, with the same name, would make the server reject every update.
+// is another entry. Keeping both entries, with the same name, would make the server reject every update.
 function isServicePorts({ apiVersion, kind }: UnstructuredObject, path: FieldPath): boolean {
   return apiVersion === 'v1' && kind === 'Service' && path.join() === 'f:spec,f:ports';
 }

@@ -335,7 +335,7 @@ function immutablePolicy(
   { onImmutable }: ApplyContext['settings'],
   { options, object }: DesiredObject,
 ): ImmutablePolicy {
-  // Recreating a guarded object loses data, so only its own option can ask for that.
+  // Recreating a guarded object loses data, so only its own option can enable that.
   return options.onImmutable ?? (isPruneGuarded(object) ? 'fail' : onImmutable);
 }
 

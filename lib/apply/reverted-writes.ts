@@ -6,12 +6,12 @@ export interface RevertedWritesOptions {
   /** The monotonic time, in milliseconds. @defaultValue time stands still */
   readonly nowMs?: () => number;
   /**
-   * Time for which a write is remembered, in milliseconds.
+   * Time for which a write is kept, in milliseconds.
    * @defaultValue until it is deleted
    */
   readonly rememberedMs?: number;
   /**
-   * Maximum number of remembered writes; the oldest ones are removed first.
+   * Maximum number of writes to keep; the oldest ones are removed first.
    * @defaultValue unlimited
    */
   readonly capacity?: number;

@@ -186,7 +186,7 @@ async function podsOf(
 
 /** Returns a message that `pod` blocks the rollout of its StatefulSet, with the remedy. */
 export function blockedMessage(pod: Pod): string {
-  return `${describeObject(pod)} is of an older revision and is not ready, so the rollout can't go on: delete it, or set unblock`;
+  return `${describeObject(pod)} is of an older revision and is not ready, so the rollout cannot continue: delete it, or set unblock`;
 }
 
 function isObserved({ metadata, status }: StatefulSet): boolean {

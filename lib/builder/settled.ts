@@ -185,7 +185,7 @@ export class SettledCheck {
     return (this.#digest ??= digestOf(this.#settings, this.#rolloutOrder, this.#links));
   }
 
-  /** Wraps `client` to note reads and applies. After any other call, the reconcile is not remembered. */
+  /** Wraps `client` to note reads and applies. After any other call, the reconcile is not recorded. */
   #notingClient(client: BuilderSettings['client'], looks: CacheLooks): BuilderSettings['client'] {
     const begin = (): BuilderSettings['client'] => {
       this.#begun++;

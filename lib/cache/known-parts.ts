@@ -7,7 +7,7 @@ type PartName = Parameters<ClientParts['read']>[1];
 
 const names: readonly PartName[] = ['spec', 'status'];
 
-/** The parts of an object that the cache remembers together with their JSON text. */
+/** The parts of an object that the cache keeps together with their JSON text. */
 export type ObjectParts = Readonly<Partial<Record<PartName, unknown>>>;
 
 export function partsOf({ spec, status }: KubernetesObject & ObjectParts): ObjectParts {
@@ -35,7 +35,7 @@ export class KnownParts implements ClientParts {
   readonly #texts = new WeakMap<object, string>();
   #characters = 0;
 
-  /** The total length of the remembered texts, in characters. */
+  /** The total length of the kept texts, in characters. */
   get characters(): number {
     return this.#characters;
   }

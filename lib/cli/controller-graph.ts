@@ -74,7 +74,7 @@ function graphed(
   const of = (role: ControllerKind['role']): readonly GraphedKind[] =>
     kinds.filter((each) => each.role === role).map((each) => kindOf(each.type));
   const declared = kinds.map((each) => idOf(each.type));
-  // Lifecycle controllers learn their kinds while they run; their rules list the kinds that they create.
+  // Lifecycle controllers find out their kinds while they run; their rules list the kinds that they create.
   const made = requires
     .filter((access) => access.type !== undefined)
     .filter((access) => makes(access) && !declared.includes(idOf(access.type)))

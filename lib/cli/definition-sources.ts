@@ -97,7 +97,7 @@ async function objectsAt(url: string): Promise<readonly UnstructuredObject[]> {
     text += decoder.decode();
   } catch (error) {
     if (error instanceof OperatorError) throw error;
-    // The message of `fetch` is always the same; its cause tells what failed.
+    // The message of `fetch` is always the same; its cause has the reason.
     const { cause = error } = error as Error;
     throw unreadable(asError(cause).message, error);
   }

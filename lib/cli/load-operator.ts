@@ -233,7 +233,7 @@ export async function findProject(directory: string): Promise<string> {
   }
 }
 
-/** A misspelled directory must not stand for the project around it. */
+/** A misspelled directory must not select the project around it. */
 function refuseMissing(directory: string): void {
   const found = statIfExists(directory);
   if (found?.isDirectory() === true) return;

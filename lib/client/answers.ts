@@ -188,7 +188,7 @@ export async function readText(response: TransportResponse): Promise<string> {
   }
 }
 
-// Warnings may contain times or names, so the number of remembered warnings is bounded.
+// Warnings may contain times or names, so the number of warnings in memory is bounded.
 const mostRemembered = 1_000;
 
 /** Logs each warning of an API server (deprecated versions, unknown fields) once. */

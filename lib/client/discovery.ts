@@ -119,7 +119,7 @@ export class Discovery {
     return this.resourceType(reference, signal);
   }
 
-  /** Makes the next look-up of a type that is not built in ask the server whether the type still exists. */
+  /** Makes the next look-up of a type that is not built in query the server whether the type still exists. */
   #doubt({ apiVersion, kind }: TypeMeta): void {
     const root = rootOf(groupOf(apiVersion));
     const key = keyOf(apiVersion, kind);

@@ -383,8 +383,8 @@ class HttpClient implements ConnectedClient {
   }
 
   /**
-   * Returns the resource type of one object. If the object lacks the namespace that the type requires, asks discovery
-   * again: the CRD may have been replaced by a cluster-scoped one.
+   * Returns the resource type of one object. If the object lacks the namespace that the type requires, discovery is
+   * queried again: the CRD may have been replaced by a cluster-scoped one.
    */
   async #typeFor<T extends KubernetesObject>(
     reference: TypeReference<T>,

@@ -244,7 +244,7 @@ async function loadClientNode(source: string, provider: string): Promise<typeof 
     return (await import(clientNode)) as typeof ClientNode;
   } catch (error) {
     const problem = `auth-provider ${provider} needs the package ${clientNode}, which can't be loaded`;
-    const remedy = 'use a token, a certificate or an exec plugin, or install it beside the program';
+    const remedy = 'use a token, a certificate or an exec plugin, or install the package';
     throw invalidKubeConfig(source, problem, remedy, error);
   }
 }

@@ -22,7 +22,7 @@ export interface WaitForOptions<T> extends CallOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** The delay after a failure, unless the server asks for a longer one, and after the end of a watch. */
+/** The delay after a failure, unless the server requests a longer one, and after the end of a watch. */
 const reconnectMs = 500;
 
 /**

@@ -86,7 +86,7 @@ function shown(key: unknown): string {
  *   reaches only one replica (an HTTP callback), its receiver must forward it: best by changing the object,
  *   which all replicas watch.
  * - A source other than a kind may name a key that no replica owns at the time. Every replica that receives
- *   the event remembers the key, and the replica that acquires it reconciles it. Each replica remembers up to
+ *   the event records the key, and the replica that acquires it reconciles it. Each replica records up to
  *   10,000 keys that no cache shows.
  */
 export interface KeyOwnership {
@@ -119,7 +119,7 @@ export interface KeyOwnershipListener {
   released(graceMs: number): Promise<void>;
 }
 
-/** Maximum number of remembered keys that this process may not reconcile and whose objects are in no cache. */
+/** Maximum number of recorded keys that this process may not reconcile and whose objects are in no cache. */
 const maxUnseen = 10_000;
 
 /** The keys that this process may reconcile, and those to enqueue when it acquires them. */
@@ -164,7 +164,7 @@ export class OwnedKeys {
     this.#unseen.set(work.text, work);
   }
 
-  /** Returns and removes the remembered keys that are owned. */
+  /** Returns and removes the recorded keys that are owned. */
   takeUnseen(): WorkKey[] {
     const owned = [...this.#unseen.values()].filter((work) => this.owns(work));
     for (const { text } of owned) this.#unseen.delete(text);

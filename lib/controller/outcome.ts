@@ -56,7 +56,7 @@ const maxShortKeys = 10_000;
 /** Handles the outcome of a reconcile: requeues, counts, logs, and notifies the listener. */
 export class Outcomes {
   readonly #parts: ControllerParts;
-  /** The number of reconciles in a row of each key that asked for a requeue after a short delay. */
+  /** The number of reconciles in a row of each key that requested a requeue after a short delay. */
   readonly #short = new LruMap<string, number>(maxShortKeys);
   #hasWarned = false;
   readonly #labels: MetricLabels;
@@ -174,8 +174,8 @@ export class Outcomes {
   }
 
   /**
-   * Warns once of a handler that asks for short delays again and again. Counts only reconciles that nothing but the
-   * delay has caused: events may interrupt a long wait near its end, and the handler then asks for the short
+   * Warns once of a handler that repeatedly requests short delays. Counts only reconciles that nothing but the
+   * delay has caused: events may interrupt a long wait near its end, and the handler then requests the short
    * remainder.
    */
   #countShort(run: ReconcileRun, { outcome, againInMs: afterMs = Infinity }: Outcome): void {
@@ -342,7 +342,7 @@ export interface LastError {
   readonly atMs: number;
 }
 
-/** The maximum number of remembered keys. */
+/** The maximum number of keys to keep. */
 const maxKeys = 100;
 /** The maximum length of a message, in characters. */
 const maxLength = 1_000;

@@ -317,7 +317,7 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
     if (this.#isOver) return `pending ${this.#pendingWrites.map(describeWrite).join(', ')}`;
     return this.isAborted
       ? 'the handler ignores its aborted signal; give the signal to each long call'
-      : 'the handler goes on; give signal to each long call, and set reconcileTimeoutMs';
+      : 'the handler still runs; give signal to each long call, and set reconcileTimeoutMs';
   }
 
   /** True if the handler and all tracked writes have ended. */

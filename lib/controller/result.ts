@@ -246,7 +246,7 @@ export class TerminalError extends OperatorError {
   }
 
   /**
-   * Refuses the delay that other errors may ask for.
+   * Refuses the delay that other errors may request.
    * @throws OperatorError `InvalidOption`
    */
   set retryAfterMs(delay: undefined) {
@@ -284,7 +284,7 @@ export class UnfinishedFailure extends Error {
 /**
  * Returns `error`, or a substitute if it can't be read: a getter throws, the message can't be converted to a string,
  * or it is a proxy. A logger would throw on such an error, and would leave out an undefined one. The substitute for an
- * error about a frozen object tells what to do.
+ * error about a frozen object names the remedy.
  */
 export function readableError(error: unknown): unknown {
   // Return a TypeError: like a thrown value that is not an error, it counts as a bug of the handler.

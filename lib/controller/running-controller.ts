@@ -388,7 +388,7 @@ export interface ControllerParts {
    * `cluster` is given, it must be that very cluster, not another one added under the same name.
    */
   readonly mayQueue: (work: WorkKey, cluster?: ControllerCluster) => boolean;
-  /** Ends the back-off of `work`, which may not be queued, and remembers it if it may return. */
+  /** Ends the back-off of `work`, which may not be queued, and records it if it may return. */
   readonly giveUp: (work: WorkKey) => void;
   readonly metrics: ControllerMetrics;
   readonly logger: Logger;

@@ -51,7 +51,7 @@ export interface Moment {
 export interface SeriesBookOptions {
   readonly finishMs: number;
   readonly refreshMs: number;
-  /** Maximum number of Events to remember. */
+  /** Maximum number of Events to keep in memory. */
   readonly capacity: number;
 }
 
@@ -301,7 +301,7 @@ export interface SummaryBookOptions {
   readonly delayMs: number;
   /** Shortest time between two summaries of one topic, in milliseconds. */
   readonly intervalMs: number;
-  /** Maximum number of topics to remember. */
+  /** Maximum number of topics to keep in memory. */
   readonly capacity: number;
 }
 

@@ -86,7 +86,7 @@ export interface EventRecorderOptions {
   readonly seriesRefreshMs?: number | undefined;
 }
 
-// Maximum number of objects and Events to remember. Beyond it, each repeated event becomes a new Event.
+// Maximum number of objects and Events to keep in memory. Beyond it, each repeated event becomes a new Event.
 const capacity = 32_768;
 
 /** Milliseconds between two tries to queue what is due while the queue is full. */

@@ -41,7 +41,7 @@ export interface EventWriterOptions {
   readonly onIdle: () => void;
 }
 
-/** Maximum number of namespaces to remember in which a failure was logged. */
+/** Maximum number of namespaces with a logged failure to keep in memory. */
 const capacity = 4_096;
 
 /** Maximum number of concurrent requests; of a namespace at most one, so that its Events arrive in order. */

@@ -21,7 +21,7 @@ interface KnownObject {
   readonly unreported?: ObjectChange | undefined;
 }
 
-/** Maximum number of remembered deletions: the watch event and the response of one come soon after each other. */
+/** Maximum number of deletions to keep: the watch event and the response of one come soon after each other. */
 const mostGone = 1_000;
 
 /**

@@ -150,7 +150,7 @@ function ownText(error: Error, seen: Set<unknown>): string {
 }
 
 /**
- * Returns true if the cause tells why a connection or a file failed: `fetch` itself only says that it failed. The
+ * Returns true if the cause shows why a connection or a file failed: `fetch` itself only says that it failed. The
  * messages of other causes may quote data, for example of a Secret that can't be parsed.
  */
 function isConnectionCause({ message, cause }: Error): boolean {

@@ -233,7 +233,7 @@ export class HttpEndpoint implements Runnable {
       const answer = await this.#answerTo(request, { signal: gone.signal, logger });
       // Only a stream needs to know when the client disconnects.
       if (typeof answer.body !== 'function') response.off('close', onClose);
-      // A client could go on sending the rest of a refused body for a long time.
+      // A client could continue to send the rest of a refused body for a long time.
       if (signal.aborted || !request.complete) response.shouldKeepAlive = false;
       await send(answer, request, response, clock);
     } catch (error) {

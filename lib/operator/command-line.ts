@@ -162,7 +162,10 @@ export async function outputOf(
   if (logger !== undefined) {
     if (wanted === undefined) return { logger };
     const remedy = 'leave one of them out';
-    throw new OperatorError('InvalidOption', `Operator.run: logFormat beside a logger; ${remedy}`);
+    throw new OperatorError(
+      'InvalidOption',
+      `Operator.run: logFormat and logger exclude each other; ${remedy}`,
+    );
   }
   const isForPeople = stdout.columns !== undefined && !isPod(line, env);
   const format = wanted ?? line.logFormat ?? (isForPeople ? 'text' : 'json');

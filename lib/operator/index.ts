@@ -5,7 +5,7 @@
  *
  * Read `operator.ts` (what users declare), `operator-controller.ts` (one controller of it) and
  * `contexts.ts` (the arguments of user functions). `status-schema.ts` reads from the schema of a kind what its status
- * can show. `object-reconciler.ts` is one reconcile, and `failures.ts` remembers its failures; `handler-builder.ts` gives
+ * can show. `object-reconciler.ts` is one reconcile, and `failures.ts` records its failures; `handler-builder.ts` gives
  * a handler its builder, and `finalizer-writer.ts` adds the finalizer. `run-operator.ts` starts the program with the
  * arguments of `command-line.ts`.
  */

@@ -218,7 +218,7 @@ async function accessRefusal(
       `user ${user.username ?? ''} may not ${what}: a plan needs the same permission`,
     );
   };
-  // Check before the first read: a user without this right does not learn whether the object exists.
+  // Check before the first read: a user without this right cannot find out whether the object exists.
   const refused = await refusal('update');
   if (refused !== undefined) return refused;
   const live = await getIfExists(client, type, key, { signal });

@@ -205,7 +205,7 @@ export class PlannedWrites {
     return structuredClone(after);
   }
 
-  /** Guesses the result if the server can't be asked, since the namespace is also only planned. */
+  /** Guesses the result if the namespace is only planned too: the server then refuses the dry run. */
   async #tried(
     object: KubernetesObject,
     known: PlannedObjectState | undefined,

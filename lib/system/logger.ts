@@ -1,4 +1,4 @@
-/** The fields of a log line beside its message. They never hold a Secret's data or a token. */
+/** The fields of a log line other than its message. They never hold a Secret's data or a token. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
 /** A structured logger; `pino` satisfies it through {@link pinoLogger}. */

@@ -6,7 +6,7 @@ interface SpamFilterOptions {
   readonly burst: number;
   /** Milliseconds until an object may have another event, more than 0. */
   readonly refillMs: number;
-  /** Maximum number of objects to remember. */
+  /** Maximum number of objects to keep in memory. */
   readonly capacity: number;
 }
 
@@ -42,7 +42,7 @@ export class SpamFilter {
     return isAllowed;
   }
 
-  /** The number of remembered objects. */
+  /** The number of objects in memory. */
   get size(): number {
     return this.#buckets.size;
   }

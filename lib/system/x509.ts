@@ -25,7 +25,7 @@ interface Validity {
   readonly untilMs: number;
 }
 
-/** The properties of a certificate beside its names. */
+/** The properties of a certificate other than its names. */
 export interface IssueOptions {
   readonly validity: Validity;
   readonly random: Random;

@@ -168,7 +168,7 @@ describe('blockingPod', () => {
 
   it('is described with the remedy', () => {
     expect(blockedMessage(pod({ ...old, ordinal: 2 }))).to.equal(
-      "Pod store-2 is of an older revision and is not ready, so the rollout can't go on: delete it, or set unblock",
+      'Pod store-2 is of an older revision and is not ready, so the rollout cannot continue: delete it, or set unblock',
     );
   });
 });

@@ -204,7 +204,7 @@ describe('RunningController', () => {
       expect(await warned(setup, 59_999)).to.deep.equal([]);
       expect(await warned(setup, 1)).to.deep.equal([60_000]);
       expect(setup.logged[0]?.message).to.equal(
-        'reconcile has not ended, its key waits: the handler goes on; give signal to each long call, and set reconcileTimeoutMs',
+        'reconcile has not ended, its key waits: the handler still runs; give signal to each long call, and set reconcileTimeoutMs',
       );
       expect(setup.logged[0]?.fields).to.deep.include({
         ...{ controller: 'thing', kind: 'Thing', namespace: 'ns', name: 'stuck' },

@@ -297,7 +297,7 @@ describe('defineResource', () => {
     [
       'a status in the schema',
       { versions: [{ name: 'v1', schema: s.object({ status: s.object({}) }) }] },
-      'give it as status',
+      'define it as status',
     ],
     [
       'an unknown scale path',

@@ -49,7 +49,9 @@ describe('Operator.run', () => {
     const options = { logger: silentLogger, logFormat: 'json' } as const;
     const refused = outputOf(options, readCommandLine([]), place(80));
     const message = await refused.then(() => 'no error', errorMessage);
-    expect(message).to.equal('Operator.run: logFormat beside a logger; leave one of them out');
+    expect(message).to.equal(
+      'Operator.run: logFormat and logger exclude each other; leave one of them out',
+    );
   });
 
   const unset = {

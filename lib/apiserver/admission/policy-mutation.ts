@@ -83,7 +83,7 @@ function refusal(
   const own = name || object.metadata.name || object.metadata.generateName || 'Unknown';
   const { body } = forbidden({ group, plural, name: own }, message);
   const causes = failures.map((failed) => ({ message: failed }));
-  // As on a real server: the code 403 beside the reason `Invalid`, which elsewhere has the code 422.
+  // As on a real server: the code 403 with the reason `Invalid`, which elsewhere has the code 422.
   return failure(403, 'Invalid', message, { ...body.details, causes });
 }
 

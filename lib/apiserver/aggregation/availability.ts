@@ -52,8 +52,8 @@ type Result = readonly [Condition, Discovered?];
 
 /**
  * Keeps the condition Available of APIServices, as the real server's controllers do. If no extension server needs to be
- * asked, the condition changes within the commit that causes the change. An extension server is asked when its
- * APIService or its host changes, and every 30 seconds. After a failure it is asked again with back-off.
+ * queried, the condition changes within the commit that causes the change. An extension server is queried when its
+ * APIService or its host changes, and every 30 seconds. After a failure it is queried again with back-off.
  */
 export class Availability {
   readonly #core: ServerCore;
@@ -143,7 +143,7 @@ export class Availability {
     checked.ongoing?.abort(new Error('the check is obsolete'));
   }
 
-  /** Returns why an extension server cannot be asked: its Service or its endpoints are missing. */
+  /** Returns why an extension server cannot be queried: its Service or its endpoints are missing. */
   #problemOf({ service, isGiven }: ExtensionServer): Condition | undefined {
     const { name = '', namespace = '', port = 443 } = service.spec?.service ?? {};
     // A target of the option `services` needs no Service.

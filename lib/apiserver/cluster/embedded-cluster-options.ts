@@ -72,7 +72,7 @@ export interface EmbeddedClusterOptions {
    */
   readonly tls?: boolean | ListenTls | undefined;
   /**
-   * Host names that requests without credentials may use, beside `localhost` and IP addresses. Requests to
+   * Host names that requests without credentials may use, in addition to `localhost` and IP addresses. Requests to
    * any other name are refused, because a website can point its own name at this server.
    * @defaultValue none
    */

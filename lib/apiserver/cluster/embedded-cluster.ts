@@ -48,7 +48,7 @@ export interface EmbeddedClientOptions extends ClientSettings {
    * @defaultValue 'system:admin'
    */
   readonly user?: string | undefined;
-  /** Groups of the user, beside `system:authenticated`. @defaultValue those that the user name implies */
+  /** Groups of the user, in addition to `system:authenticated`. @defaultValue those that the user name implies */
   readonly groups?: readonly string[] | undefined;
   /**
    * Authorizes the requests of this client only.
@@ -233,7 +233,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
   /**
    * Issues a certificate and its key in PEM format; a client can use it over HTTPS instead of a token.
    * @param user - the user name.
-   * @param groups - its groups, beside `system:authenticated`.
+   * @param groups - its groups, in addition to `system:authenticated`.
    * @throws OperatorError `Stopped`: the cluster does not listen, or not over HTTPS by its own authority.
    */
   async clientCertificate(

@@ -225,7 +225,7 @@ interface Statement extends LimitReason {
 
 type Conditions = Readonly<Record<string, Statement>>;
 
-/** The replicas that an autoscaler wants. */
+/** The replicas that an autoscaler has computed. */
 interface Decision {
   /** Undefined if the metrics yield no number. */
   readonly replicas: number | undefined;

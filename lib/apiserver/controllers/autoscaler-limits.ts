@@ -42,7 +42,7 @@ export class AutoscalerLimits {
     this.#changes.push({ atMs, replicas });
   }
 
-  /** Limits the replicas that the metrics ask for. */
+  /** Limits the replicas that result from the metrics. */
   limit(spec: Spec, current: number, wanted: number, nowMs: number): LimitedReplicas {
     const { behavior, minReplicas = 1, maxReplicas } = spec;
     this.#forget(nowMs);

@@ -20,7 +20,7 @@ export interface Measured {
   readonly metrics: MetricRules;
 }
 
-/** The replicas that one metric asks for, or the reason why it cannot be computed. */
+/** The replicas that result from one metric, or the reason why it cannot be computed. */
 export type Proposal =
   | { readonly replicas: number; readonly name: string; readonly status: MetricStatus }
   | {

@@ -45,7 +45,7 @@ interface Entry {
   readonly event: CoreEvent;
   /** The time of the last repetition, in milliseconds since 1970. */
   readonly atMs: number;
-  /** True if the Event is forgotten and shall be deleted. */
+  /** True if the controller no longer counts repetitions of the Event, which is to be deleted. */
   readonly forgotten: boolean;
 }
 
@@ -55,7 +55,7 @@ interface Topic {
   readonly atMs: number;
 }
 
-// As in client-go: the number of objects and Events to remember.
+// As in client-go: the number of objects and Events to keep in memory.
 const capacity = 4_096;
 // As in client-go: similar events are combined into one once they have this number of messages.
 const maxMessages = 10;

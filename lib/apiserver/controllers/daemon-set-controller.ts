@@ -265,8 +265,8 @@ function replaceStep({ nodes, maxUnavailable }: DaemonSetView): DaemonSetPlan {
 }
 
 /**
- * Creates a new pod beside the old one, and deletes the old pod when the new one is available. Old pods on nodes that
- * get no new pod are deleted as far as enough others are available.
+ * Creates a new pod in addition to the old one, and deletes the old pod when the new one is available. An old pod on a
+ * node that gets no new pod is deleted if enough other pods are available.
  */
 function surgeStep({ nodes, maxSurge }: DaemonSetView): DaemonSetPlan {
   const deletePods: string[] = [];

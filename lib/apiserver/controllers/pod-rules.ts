@@ -78,7 +78,7 @@ export interface PodRule {
   readonly exec?: readonly CommandAnswer[] | undefined;
 }
 
-/** The command that a client asks for. */
+/** The command that a client requests. */
 type AskedCommand = Pick<RunCommand, 'container' | 'command'>;
 
 /** An active {@link PodRule}. */
@@ -125,7 +125,7 @@ export class PodRules {
     return [...this.#commands];
   }
 
-  /** Deactivates all rules, and forgets the commands. */
+  /** Deactivates all rules, and discards the recorded commands. */
   clear(): void {
     this.#rules.clear();
     this.#commands.length = 0;

@@ -278,7 +278,7 @@ function claimNameOf(set: StatefulSet, template: ClaimTemplate, ordinal: number)
   return `${template.metadata?.name ?? ''}-${podNameOf(set, ordinal)}`;
 }
 
-/** The possible owners of a claim. `scaledDown` is true if the set no longer wants the pod's ordinal. */
+/** The possible owners of a claim. `scaledDown` is true if the set no longer includes the pod's ordinal. */
 interface ClaimOwners {
   readonly set: StatefulSet;
   /** The pod that mounts the claim. A pod that does not exist yet owns nothing. */

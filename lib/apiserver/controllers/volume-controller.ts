@@ -130,7 +130,7 @@ export class VolumeController {
       .toSorted((a, b) => compareQuantities(capacityOf(a), capacityOf(b)))[0];
   }
 
-  /** Returns true if the class of a claim wants a pod to use it before it is bound. */
+  /** Returns true if the class of a claim requires a pod that uses it before it is bound, and there is no such pod. */
   #waitsForPod(claim: PersistentVolumeClaim, storageClass: StorageClass | undefined): boolean {
     if (storageClass?.volumeBindingMode !== 'WaitForFirstConsumer') return false;
     return !this.#podsOf(claim).some((pod) => !isPodTerminating(pod));
@@ -210,7 +210,7 @@ function isFree({ metadata, spec, status }: PersistentVolume): boolean {
   return isAvailable && spec?.claimRef === undefined;
 }
 
-/** Returns true if a volume has what a claim asks for. */
+/** Returns true if a volume meets the requirements of a claim. */
 function satisfies(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
   const { accessModes = [], volumeMode = 'Filesystem' } = volume.spec ?? {};
   const { accessModes: wanted = [], volumeMode: wantedMode = 'Filesystem' } = claim.spec ?? {};

@@ -8,7 +8,7 @@ export interface UsedNames {
   readonly kinds: ReadonlySet<string>;
 }
 
-/** The names that a CRD may use, and whether these are all that it wants. */
+/** The names that a CRD may use, and whether these are all that it requests. */
 export interface AcceptedNames {
   readonly names: CrdNames;
   readonly condition: Omit<CrdCondition, 'lastTransitionTime'>;

@@ -214,7 +214,7 @@ function textField(field: number, text: string): string {
 
 const openApiPrefix = '#/components/schemas/';
 
-/** Converts a schema to Swagger, which allows neither defaults beside a `$ref` nor alternatives. */
+/** Converts a schema to Swagger, which allows neither defaults next to a `$ref` nor alternatives. */
 function swaggerSchema(schema: RawSchema): RawSchema {
   const { allOf, ...members } = schema;
   const rest: RawSchema = withoutMembers(members, 'oneOf', 'anyOf', 'not', 'nullable');

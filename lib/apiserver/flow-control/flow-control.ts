@@ -25,7 +25,7 @@ const levelCollection = `${group}/prioritylevelconfigurations`;
 const producer = 'api-priority-and-fairness-config-producer-v1';
 const consumer = 'api-priority-and-fairness-config-consumer-v1';
 
-/** Requests without an end, beside watches: no FlowSchema applies to them. */
+/** Requests without an end, other than watches: no FlowSchema applies to them. */
 const longRunning: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
 /**

@@ -69,7 +69,7 @@ interface KindConversions {
   known(stored: UnstructuredObject): UnstructuredObject | undefined;
 }
 
-/** The parts of a CustomResourceDefinition beside its schema. */
+/** The parts of a CustomResourceDefinition other than its schema. */
 interface CustomKind {
   /**
    * The resource version of the last change of the CRD's spec. Watches cannot resume from an earlier version, as on a

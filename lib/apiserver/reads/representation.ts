@@ -149,7 +149,7 @@ interface SerializedObject {
   protobuf?: Uint8Array;
 }
 
-/** The part of the object that a row includes beside its cells. */
+/** The part of the object that a row includes in addition to its cells. */
 type IncludeObject = 'None' | 'Metadata' | 'Object';
 
 interface TableContent {

@@ -79,7 +79,7 @@ function selectsAll({ field, value }: FieldTerm): boolean {
 
 const emptyObject: UnstructuredObject = { apiVersion: '', kind: '', metadata: {} };
 
-/** Kinds for which the real server has a shorter error message, beside custom resources. */
+/** Kinds, other than custom resources, for which the real server has a shorter error message. */
 const withOwnError: ReadonlySet<string> = new Set([
   'Pod',
   'Node',

@@ -170,7 +170,7 @@ function refuseEscapes(json: string): void {
 
 /**
  * Refuses repeated keys in the body of an apply, or warns about them.
- * @throws StatusError 400: the request asks for strict validation.
+ * @throws StatusError 400: the request requires strict validation.
  */
 export function checkRepeatedKeys(
   { yamlProblems = [] }: Body,

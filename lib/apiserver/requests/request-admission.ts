@@ -19,7 +19,7 @@ interface HookedWrite {
 }
 
 /**
- * Returns the admission hooks of a request beside the rules of its kind.
+ * Returns the admission hooks of a request in addition to the rules of its kind.
  * @returns undefined if no hook applies
  */
 export function requestHooks(context: ResourceContext, write: HookedWrite): WriteHooks | undefined {

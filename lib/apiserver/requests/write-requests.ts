@@ -73,7 +73,7 @@ export function writeOf(
   };
 }
 
-/** Returns the server core for the rules of kinds. It tells them whether the write is a dry run. */
+/** Returns the server core for the rules of kinds. The core shows whether the write is a dry run. */
 function coreOf({ core }: ResourceContext, { dryRun }: WriteRequest): ServerCore {
   return dryRun ? dryRunCore(core) : core;
 }

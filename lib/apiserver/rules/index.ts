@@ -1,5 +1,5 @@
 /**
- * The behavior of each built-in kind beside its schema: defaults, admission, validation, warnings.
+ * The behavior of each built-in kind that its schema does not define: defaults, admission, validation, warnings.
  *
  * Start with `kind-rules.ts`, the interface of a kind's rules. Each group of kinds has a file
  * (`apps.ts`, `batch.ts`, `storage.ts`, …) that this file joins. The kinds share the parts of pods

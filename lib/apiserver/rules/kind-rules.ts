@@ -21,7 +21,7 @@ export interface ReviewContext {
 }
 
 /**
- * The behavior of a kind beside its schema, like the strategies of the real server's registry. Rules may
+ * The behavior of a kind that its schema does not define, like the strategies of the real server's registry. Rules may
  * modify `object`, which is a fresh copy; `old` is frozen.
  */
 export interface KindRules<T = UnstructuredObject> {
@@ -107,7 +107,7 @@ export interface KindRules<T = UnstructuredObject> {
   ) => void;
   /** Members of the status that a status update without them keeps. @defaultValue none */
   readonly keptInStatus?: readonly string[];
-  /** Returns values for field selectors beside `metadata.name` and `metadata.namespace`. */
+  /** Returns values for field selectors in addition to `metadata.name` and `metadata.namespace`. */
   readonly selectableFields?: (object: T) => Readonly<Record<string, string>>;
   /**
    * Returns the grace period of a deletion in seconds, 0 or more; undefined if deletion is not graceful.

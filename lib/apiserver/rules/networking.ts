@@ -71,7 +71,7 @@ function validateName(host: string, errors: FieldErrors): void {
 
 const classAnnotation = 'kubernetes.io/ingress.class';
 
-/** Permits legacy class annotations, but not beside a different class. */
+/** Permits legacy class annotations, but not together with a different class. */
 function validateClassAnnotation({ metadata, spec }: Ingress, errors: FieldErrors): void {
   const annotated = metadata?.annotations?.[classAnnotation];
   const { ingressClassName } = spec ?? {};

@@ -227,7 +227,7 @@ function validateVolumeSource(spec: VolumeSpec, check: VolumeCheck): void {
   const [first, ...extra] = sourceTypes(spec);
   if (first === undefined) errors.required('', 'must specify a volume type');
   for (const type of extra) {
-    // The real server allows this type beside others.
+    // The real server allows this type together with others.
     if (type === 'flexVolume') {
       validateOutsideSource(type, spec.flexVolume, { persistent: true, name, errors });
       continue;

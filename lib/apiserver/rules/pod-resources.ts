@@ -76,8 +76,8 @@ export function largestOf(...all: readonly (Amounts | undefined)[]): Amounts {
 }
 
 /**
- * Returns the resources that the containers of a pod need together. Sidecars run beside the regular containers, and
- * beside the init containers after them.
+ * Returns the resources that the containers of a pod need together. Sidecars run along with the regular containers, and
+ * with the init containers after them.
  */
 function aggregateOf(spec: PodSpec, list: List): Amounts {
   const { initContainers = [] } = spec;

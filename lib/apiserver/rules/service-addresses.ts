@@ -135,7 +135,7 @@ class NodePorts {
   }
 
   /**
-   * Allocates the node port that a port of the service asks for.
+   * Allocates the node port that a port of the service requests.
    * @throws StatusError 422: this is not possible
    */
   request(nodePort: number, index: number): void {

@@ -117,7 +117,7 @@ export function elementOfField(map: MapType, name: string): PathElement {
 
 function makeAtom(schema: Schema, keeps: boolean): Atom {
   const [only] = schema.allOf ?? [];
-  // OpenAPI v3 allows nothing beside a `$ref`, so the `$ref` stands in an `allOf` of one.
+  // OpenAPI v3 allows nothing next to a `$ref`, so the `$ref` is in an `allOf` of one.
   if (schema.type === undefined && only !== undefined && schema.allOf?.length === 1) {
     return overridden(atomOf(only), schema);
   }

@@ -8,7 +8,7 @@ import { internalFailure } from '../status-error.js';
 const requestLimit = 1.5 * 1024 * 1024;
 const messageLimit = 2 * 1024 * 1024;
 
-/** The approximate length of a request to etcd beside its object. */
+/** The approximate length of a request to etcd without its object. */
 const overhead = 150;
 
 /** An object of fewer bytes is far from the limits, even with its managed fields. */

@@ -44,7 +44,7 @@ export interface WriteRequest {
   readonly warn: (text: string) => void;
   /** The user of the request. @defaultValue the server itself */
   readonly user?: UserInfo | undefined;
-  /** Admission hooks beside the rules of the kind. @defaultValue none */
+  /** Admission hooks in addition to the rules of the kind. @defaultValue none */
   readonly hooks?: WriteHooks | undefined;
 }
 
@@ -69,7 +69,7 @@ export interface AdmittedWrite {
   readonly readmit?: (object: UnstructuredObject) => UnstructuredObject;
 }
 
-/** Admission hooks of a write, beside the rules of its kind. */
+/** Admission hooks of a write, in addition to the rules of its kind. */
 export interface WriteHooks {
   /**
    * Runs after defaults and the kind's own admission.

@@ -113,7 +113,7 @@ function versionProblems(version: CrdVersion): readonly LintProblem[] {
     add(
       'top-level-fields',
       '',
-      `${unusual.join(', ')} beside spec and status; put what users want into spec`,
+      `fields other than spec and status: ${unusual.join(', ')}; put what users set into spec`,
     );
   }
   if (properties['status'] !== undefined && version.subresources?.status === undefined) {

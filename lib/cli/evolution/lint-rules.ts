@@ -15,7 +15,7 @@ export const lintRules = {
   conditions: error('conditions without the list type `map` and the key `type`'),
   'kind-name': warning('a kind that is not in CamelCase'),
   'version-name': warning('a version unlike `v1`, `v1beta1` or `v1alpha1`'),
-  'top-level-fields': warning('fields beside `spec` and `status`'),
+  'top-level-fields': warning('fields other than `spec` and `status`'),
   'status-subresource': warning('a `status` without its subresource'),
   'field-name': warning('a field that is not in camelCase'),
   'no-floats': warning('a floating-point number'),
@@ -26,7 +26,7 @@ export const lintRules = {
   'map-of-objects': warning('a map of objects instead of a list with names'),
   'required-default': warning('a required field with a default'),
   'preserve-unknown-fields': warning(
-    'unknown fields kept in a whole object, `spec` or `status`, or beside known ones',
+    'unknown fields kept in a whole object, `spec` or `status`, or together with known ones',
   ),
   'rule-cost': warning('a CEL rule near the cost limit of the server'),
   description: warning('fields without a description'),

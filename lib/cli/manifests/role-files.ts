@@ -154,7 +154,7 @@ export async function namespaceFiles(
     await generatedFile(folder, { ...generated, path: namespacedRolesPath, objects }),
   ];
   const names = [...rulesOf.keys()].join(', ');
-  const note = `roles in other namespaces (${names}) are in ${namespacesFolder}: apply it beside config/default; build-installer and helm have them`;
+  const note = `roles in other namespaces (${names}) are in ${namespacesFolder}: apply it in addition to config/default; build-installer and helm have them`;
   return { wanted, notes: [note] };
 }
 

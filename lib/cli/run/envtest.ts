@@ -76,7 +76,7 @@ async function refuseOthers(file: string): Promise<void> {
   throw new OperatorError('InvalidConfig', `${problem}; name another folder, or remove it`);
 }
 
-/** Returns the script of a program. It passes on all arguments, even `--help`, from which envtest learns the flags. */
+/** Returns the script of a program. It passes on all arguments, even `--help`, from which envtest reads the flags. */
 function script(command: readonly string[]): string {
   return `${scriptHead}${command.map(shellQuoted).join(' ')} "$@"
 `;

@@ -105,7 +105,7 @@ function moduleText(crd: CustomResourceDefinition, version: CrdVersion): string 
 }
 
 interface Parts {
-  /** The fields beside apiVersion, kind, metadata and status. */
+  /** The fields other than apiVersion, kind, metadata and status. */
   readonly schema: Schema;
   readonly status: Schema | undefined;
 }

@@ -191,7 +191,7 @@ export class CelConstantError extends Error {
   override readonly name = 'CelConstantError';
 }
 
-/** An error after which the parser or the expansion of a macro cannot go on. */
+/** An error after which the parser or the expansion of a macro cannot continue. */
 export class SyntaxIssue extends Error {
   readonly issue: CelIssue;
 

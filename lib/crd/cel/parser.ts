@@ -123,7 +123,7 @@ class Parser {
   readonly #issues: CelIssue[];
   #depth = 0;
 
-  /** @param issues - Receives the errors after which the parser goes on. */
+  /** @param issues - Receives the errors after which the parser continues. */
   constructor(tokens: TokenReader, issues: CelIssue[]) {
     this.#tokens = tokens;
     this.#issues = issues;

@@ -49,7 +49,7 @@ export interface CelProgram {
 
 /**
  * Compiles an expression.
- * @param extension - functions and types beside those of all expressions
+ * @param extension - functions and types in addition to those of all expressions
  * @throws CelCompileError or CelConstantError
  */
 export function compileCel(

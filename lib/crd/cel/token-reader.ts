@@ -14,10 +14,10 @@ const places = {
   '}': { expected: `{'[', '{', '}', '(', '.', ',', '-', '!', '?', ${tail}`, close: '}' },
 } as const;
 
-/** Number of errors after which the real parser goes on. */
+/** Number of errors after which the real parser continues. */
 const mostRecoveries = 30;
 
-/** Number of tokens that the real parser skips to go on after an error. */
+/** Number of tokens that the real parser skips after an error before it continues. */
 const mostSkipped = 256;
 
 const starts: ReadonlySet<string> = new Set(['[', '{', '(', '.', '-', '!']);

@@ -224,14 +224,14 @@ function oneVersionProblems(version: ResolvedVersion, field: string): Definition
   const isTooMany = selectableFields.length > mostSelectable;
   const tooMany = `are more than ${mostSelectable}: remove some`;
   const beside = version.status === undefined ? [] : keywordsWithoutStatus(schema);
-  const refused = `has ${beside.join(' and ')}, which the API server refuses beside a status: move it to spec, or use rules`;
+  const refused = `has ${beside.join(' and ')}, which the API server refuses together with a status: move it to spec, or use rules`;
   return [
     ...problemAt(`${field}.name`, dns1035LabelProblem(name)),
     ...problemAt(`${field}.schema`, own),
     ...problemIf(
       misplaced !== undefined,
       `${field}.schema`,
-      'has a status: give it as status, beside schema',
+      'has a status: define it as status, next to schema',
     ),
     ...problemIf(beside.length > 0, `${field}.schema`, refused),
     ...(scale === undefined ? [] : scaleProblems(version, scale, `${field}.scale`)),

@@ -132,7 +132,7 @@ function largeField({ place: { version, path }, ...values }: Difference): KeptFi
 
 /**
  * Returns the fields to keep for a lost part: one for each leaf, and one for the part itself. Server-side apply needs a
- * field for each leaf: it compares paths to find what its caller no longer wants, even for managers that wrote the
+ * field for each leaf: it compares paths to find what its caller no longer desires, even for managers that wrote the
  * object in other versions. The part itself needs a field because it also has one in the large form: otherwise, a
  * change from one form to the other would let server-side apply delete the part.
  */

@@ -33,7 +33,7 @@ export interface VersionDefinition {
   /** The name of the version, for example `v1beta1`. */
   readonly name: string;
   /**
-   * Schema of the fields beside apiVersion, kind, metadata and status: usually an object with `spec`. Its
+   * Schema of the fields other than apiVersion, kind, metadata and status: usually an object with `spec`. Its
    * rules can read `self.metadata.name`.
    */
   readonly schema: TypedSchema<object, object>;

@@ -89,7 +89,7 @@ function resolve(raw: RawSchema, shareable: boolean): Schema {
 }
 
 // A field's own description still allows sharing its type; other keywords do not, such as
-// `x-kubernetes-patch-strategy` beside the `$ref` of a Deployment's strategy.
+// `x-kubernetes-patch-strategy` next to the `$ref` of a Deployment's strategy.
 function resolveReference(raw: RawSchema, reference: string, shareable: boolean): Schema {
   const name = reference.slice(prefix.length);
   const type = definition(name);

@@ -149,7 +149,7 @@ export type MapOptions = Omit<ObjectOptions, 'preserveUnknownFields'>;
 
 /** Options of the schema of an embedded resource. */
 export interface EmbeddedResourceOptions extends SchemaOptions {
-  /** The fields of the resource beside apiVersion, kind and metadata. @defaultValue any */
+  /** The fields of the resource other than apiVersion, kind and metadata. @defaultValue any */
   readonly properties?: Properties | undefined;
 }
 

@@ -14,9 +14,10 @@ type Json = Readonly<Record<string, unknown>>;
  *
  * References are inlined. `null` among the types becomes `nullable`; `const` becomes `enum`; a schema that
  * allows anything keeps unknown fields; integer or string becomes `x-kubernetes-int-or-string`. Alternatives
- * (`anyOf`, `oneOf`) are merged into one structure, beside which each alternative only restricts values. A value whose
- * type one of them leaves open has any type. So has a field that an alternative does not name, if that alternative
- * names no field or keeps unknown ones; otherwise, the field has its type in all alternatives.
+ * (`anyOf`, `oneOf`) are merged into one structure. Each alternative then only restricts the values of that structure. A
+ * value has any type if an alternative does not state its type. The same holds for a field that an alternative does
+ * not name, if that alternative names no field or keeps unknown ones. Otherwise, the field has its type in all
+ * alternatives.
  * @param options - `isTyped`: refuses the default null. The type of the values says that fields with a default are
  * always present, but the API server does not fill in null
  * @throws OperatorError `InvalidDefinition`: no structural schema accepts the same values; names the path.
@@ -132,7 +133,7 @@ class Conversion {
     return { ...whole, ...restrictions, ...descriptions, ...nullable };
   }
 
-  /** Converts the schemas of a keyword; those without a type have the types beside the keyword. */
+  /** Converts the schemas of a keyword; those without a type have the types next to the keyword. */
   #parts(
     parts: readonly unknown[],
     keyword: string,
@@ -345,7 +346,7 @@ function isNull(schema: unknown): boolean {
   return typesOf(schema).join() === 'null';
 }
 
-/** Keywords that tell the type of a schema without one. */
+/** Keywords that imply the type of a schema without one. */
 const ofObjects = ['properties', 'required', 'additionalProperties', 'propertyNames'];
 
 /** Returns the types that a schema names, or else those of its constants or members. */
@@ -398,7 +399,7 @@ function intOrString(schemas: readonly Schema[]): Schema {
   };
 }
 
-/** Whether a required property with constants tells the alternatives apart. */
+/** Whether a required property with constants distinguishes the alternatives. */
 function areDiscriminated([first, ...others]: readonly Schema[]): boolean {
   return (first?.required ?? []).some((name) => {
     const enums = [first, ...others].map((schema) => {

@@ -46,7 +46,7 @@ export function withNull<S extends Schema>(schema: S): S {
   return { ...rest, nullable: true, allOf: [...allOf, { enum: values }] } as unknown as S;
 }
 
-/** Reverses {@link withNull}: returns a schema with its enum beside the type, where readers of schemas expect it. */
+/** Reverses {@link withNull}: returns a schema with its enum next to the type, where readers of schemas expect it. */
 export function withOwnEnum(schema: Schema): Schema {
   const { allOf = [], ...rest } = schema;
   const isEnum = (part: Schema): boolean => Object.keys(part).join() === 'enum';
@@ -157,7 +157,7 @@ export function mergedStructure(
   const areObjects = one.type === 'object' && other.type === 'object';
   // If only one alternative names fields, the fields of the other must not be pruned.
   const isFree = areAlternatives && areObjects && isFreeObject(one) !== isFreeObject(other);
-  // A value that satisfies both has the type of one, which tells whether its unknown fields are kept.
+  // A value that satisfies both has the type of one, which determines whether its unknown fields are kept.
   const closed = (schema: Schema): Schema =>
     isOneOpen && isOpen(schema) ? omit(schema, ['x-kubernetes-preserve-unknown-fields']) : schema;
   return {

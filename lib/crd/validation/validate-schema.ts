@@ -301,7 +301,7 @@ function closest(
   return results[counts.indexOf(Math.max(...counts))]?.causes ?? [];
 }
 
-/** The number of checks that apply to every value, beside that of its format. */
+/** The number of checks that apply to every value, in addition to that of its format. */
 const commonChecks = 6;
 
 /** Counts the checks of a schema that apply to a value, like the server's validators. */

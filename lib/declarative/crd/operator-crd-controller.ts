@@ -176,7 +176,7 @@ class OperatorObjects {
       // A process that becomes a standby calls `follow` again before it calls this function.
       if (this.#isWanted !== isWanted) return;
       const { phase } = this.#group.manager;
-      // While the manager stops, operators must go on waiting for missing views: with empty views they would write
+      // While the manager stops, operators must continue to wait for missing views: with empty views they would write
       // wrong objects.
       if (phase === 'stopping' || phase === 'stopped') return;
       // This controller has ended and starts no more operators of objects, so no other operator may wait for them.

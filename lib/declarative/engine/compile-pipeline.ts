@@ -249,7 +249,7 @@ export function writtenStages(pipeline: unknown, context: CompileContext): reado
   return pipeline.flatMap((stage, place) => writtenStage(stage, place, context.at(place)));
 }
 
-/** dcontroller's original form: `@join` beside `@aggregate`, which holds the other stages. */
+/** dcontroller's original form: `@join` next to `@aggregate`, which holds the other stages. */
 interface FirstForm {
   readonly '@join'?: unknown;
   readonly '@aggregate': readonly unknown[];

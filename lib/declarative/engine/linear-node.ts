@@ -36,7 +36,7 @@ interface Progress {
 
 /**
  * Consecutive steps. They are linear: a removal is evaluated like the addition, and so removes exactly what
- * the addition added. Steps whose results vary (`@now`) remember the first result instead.
+ * the addition added. Steps whose results vary (`@now`) keep the first result instead.
  */
 export class LinearNode implements IncrementalNode {
   readonly #steps: readonly DocumentStep[];

@@ -202,7 +202,7 @@ export async function hotLoopError(
     `keeps writing because of its own writes, ${writesPerMinute} times a minute, ` +
     `${object.kind} ${keyString(object)} last${changing}; ` +
     `it is written by ${[...writers].join(', ') || 'an unknown writer'}${why}. ` +
-    `Such writes wait ${delayMs} ms now, and longer if this goes on`;
+    `Such writes wait ${delayMs} ms now, and longer if this continues`;
   return new OperatorError('HotLoop', message);
 }
 

@@ -196,7 +196,7 @@ export async function deleteObject(
   return left;
 }
 
-/** Makes the conditions wait for an object that is being deleted, and remembers it for its event. */
+/** Makes the conditions wait for an object that is being deleted, and records it for its event. */
 export function waitUntilGone(pass: Pass, object: UnstructuredObject): void {
   pass.settings.deletions.add(pass.cr.metadata.uid, object);
   pass.waitFor(`${describeObject(object)}: deletion requested${heldBy(object)}`);

@@ -18,7 +18,7 @@ export interface TreeNode {
 /** The owners and dependents of an object. */
 export interface ObjectTree {
   readonly view: ObjectView;
-  /** The owners of the object. The children of an owner in this tree are its owners in turn. */
+  /** The owners of the object. The children of an owner in this tree are the owners of that owner. */
   readonly owners: readonly TreeNode[];
   /** The cached objects that the object controls. The children of each are the objects that it controls. */
   readonly dependents: readonly TreeNode[];

@@ -227,7 +227,7 @@ interface ObservableOptions {
   readonly onEvent: ControllerEventListener | undefined;
 }
 
-/** Number of remembered reconciles; small, since their causes keep objects in memory. */
+/** Number of reconciles to keep; small, since their causes keep objects in memory. */
 const kept = 50;
 
 /** The last reconciles of all controllers. */

@@ -126,7 +126,7 @@ interface CertificateRotationOptions extends Resolved<
 /** Replicas that start together conflict a few times; more steps mean that another writer interferes. */
 const maxSteps = 10;
 
-/** Maximum number of earlier authorities to keep beside a new one. */
+/** Maximum number of earlier authorities to keep when a new one is added. */
 const maxEarlier = 3;
 
 const retryDelays = { baseDelayMs: 1_000, maxDelayMs: 30_000 };
@@ -317,7 +317,7 @@ class CertificateRotation {
 }
 
 /**
- * Returns the authorities to keep beside a new one: the most recent ones, and the issuer of the current
+ * Returns the authorities to keep when a new one is added: the most recent ones, and the issuer of the current
  * certificate. The limit keeps a repeatedly damaged Secret from growing.
  */
 function stillTrusted({ authorities, certificate }: CertificateState): readonly string[] {

@@ -328,7 +328,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
   }
 
   /**
-   * Shows the failure in the condition, or remembers it if the reconcile may no longer write.
+   * Shows the failure in the condition, or records it for the next reconcile if the reconcile may no longer write.
    * @returns milliseconds until a changed message may be written; undefined if nothing is pending
    */
   async #show(subject: Subject<T>, error: unknown): Promise<number | undefined> {

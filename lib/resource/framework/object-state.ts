@@ -79,7 +79,7 @@ export class ObjectState<T extends KubernetesObject> {
     const { by, update, wasPaused } = this.#pauseOf(object);
     if (by === undefined) return false;
     if (update !== undefined) await this.#write(stated, update);
-    // If the kind has no conditions, the object does not show a reported pause. So this process remembers that it
+    // If the kind has no conditions, the object does not show a reported pause. So this process records that it
     // reported the pause.
     const isNew = this.#status.keeps(object) ? !wasPaused : this.#reports.isNew(id, 'paused', by);
     if (isNew) this.#record(stated, 'Paused', `${by} pauses it: nothing is reconciled`);

@@ -71,7 +71,7 @@ export interface CrashScenario<C extends CrashCluster = DefaultCrashCluster> {
   /** Prepares the cluster before the operator starts: custom resource definitions, namespaces. */
   readonly setup?: ((stage: CrashStage<C>) => Promise<unknown>) | undefined;
   /**
-   * Ends what belongs to a run besides the cluster, such as a server that stands for an outside system. Called
+   * Ends what belongs to a run besides the cluster, such as a server that simulates an outside system. Called
    * at the end of each run, also of a failed one: after the operator, before the cluster stops.
    */
   readonly teardown?: ((stage: CrashStage<C>) => Promise<unknown>) | undefined;

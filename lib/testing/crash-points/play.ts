@@ -360,7 +360,7 @@ export class Play<C extends CrashCluster> {
     this.#live();
   }
 
-  /** Kills the operator, and waits until its handlers have ended, so that none runs beside the next operator. */
+  /** Kills the operator, and waits until its handlers have ended, so that none runs when the next operator starts. */
   async #die(): Promise<void> {
     this.#life.kill();
     do await letWorkHappen(this.#stage.cluster.clock);

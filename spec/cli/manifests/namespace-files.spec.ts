@@ -40,7 +40,7 @@ describe('Roles in namespaces', () => {
         },
       ],
       notes: [
-        'roles in other namespaces (there) are in config/namespaces: apply it beside config/default; build-installer and helm have them',
+        'roles in other namespaces (there) are in config/namespaces: apply it in addition to config/default; build-installer and helm have them',
       ],
     });
   });

@@ -26,7 +26,7 @@ const either = s.object(
 describe('defineResource with a definition that API servers refuse', () => {
   it('refuses alternatives at the root of a schema with a status', () => {
     expect(problemsOf({ schema: either, status })).to.deep.equal([
-      'versions[0].schema: has oneOf, which the API server refuses beside a status: move it to spec, or use rules',
+      'versions[0].schema: has oneOf, which the API server refuses together with a status: move it to spec, or use rules',
     ]);
     expect(problemsOf({ schema: either })).to.deep.equal([]);
   });

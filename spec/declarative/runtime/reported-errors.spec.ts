@@ -208,7 +208,7 @@ describe('The error of a controller that feeds itself', () => {
         'changing data.a, data.b, data.c, data.d, data.e; ' +
         'it is written by op/one, other, former; ' +
         'caused by ConfigMap ns/b, which is written by op/two, user. ' +
-        'Such writes wait 2000 ms now, and longer if this goes on',
+        'Such writes wait 2000 ms now, and longer if this continues',
     );
   });
 
@@ -222,7 +222,7 @@ describe('The error of a controller that feeds itself', () => {
     expect(error.message).to.equal(
       'keeps writing because of its own writes, 40 times a minute, ConfigMap ns/a last; ' +
         'it is written by an unknown writer. ' +
-        'Such writes wait 2000 ms now, and longer if this goes on',
+        'Such writes wait 2000 ms now, and longer if this continues',
     );
     const cause = { apiVersion: 'v1', kind: 'Secret', namespace: '', name: 'b' };
     const event = { type: 'event', object: cause, event: 'updated' } as never;
@@ -231,7 +231,7 @@ describe('The error of a controller that feeds itself', () => {
     expect(caused.message).to.equal(
       'keeps writing because of its own writes, 40 times a minute, ConfigMap ns/a last; ' +
         'it is written by op/one; caused by Secret b. ' +
-        'Such writes wait 2000 ms now, and longer if this goes on',
+        'Such writes wait 2000 ms now, and longer if this continues',
     );
   });
 });
