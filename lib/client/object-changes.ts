@@ -109,8 +109,8 @@ function mutateCopy<T extends KubernetesObject>(object: T, mutate: (object: T) =
   // A copy, because objects from a cache are frozen.
   const mutated = mutate(structuredClone(object));
   if (mutated.kind === object.kind && sameKey(keyOf(mutated), keyOf(object))) return mutated;
-  const message = `${describeObject(object)}: mutate made it ${describeObject(mutated)}`;
-  throw new OperatorError('InvalidObject', `${message} (names and kinds do not change)`);
+  const message = `${describeObject(object)}: mutate changed it to ${describeObject(mutated)}`;
+  throw new OperatorError('InvalidObject', `${message} (mutate must not change the name or the kind)`);
 }
 
 function typeOf<T extends KubernetesObject>({ apiVersion, kind }: T): TypeReference<T> {

@@ -25,7 +25,7 @@ describe('A controller in standby', () => {
     await setup.stop(running);
   });
 
-  it('neither counts keys nor measures their wait, and keeps no trigger of each change', async () => {
+  it('neither counts keys nor measures their wait, and does not keep a trigger for each change', async () => {
     const registry = new Registry();
     const setup = new ControllerSetup();
     const seen: unknown[] = [];

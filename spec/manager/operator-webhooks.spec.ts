@@ -69,7 +69,7 @@ describe('operatorWebhooks', () => {
     }
     expect(lines.map(({ message }) => message)).to.deep.equal(
       Array(2).fill(
-        'webhooks are not served: no namespace, and no folder with a certificate is known',
+        'webhooks are not served: neither a namespace nor a folder with a certificate is known',
       ),
     );
   });

@@ -56,7 +56,7 @@ const Lamp = defineResource({
   ],
 });
 
-/** Its conversion needs an object that the API server fills in. */
+/** A resource whose conversion works only on objects with the defaults that the API server fills in. */
 const Tank = defineResource({
   ...{ group: 'tanks.example', kind: 'Tank' },
   versions: [

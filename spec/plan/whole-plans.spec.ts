@@ -252,7 +252,7 @@ describe('A whole plan', () => {
     ]);
   });
 
-  it('names ConfigMaps and Secrets behind a rollout, if nothing else changes', async () => {
+  it('names the ConfigMaps and Secrets that cause a rollout, if nothing else changes', async () => {
     const all = (x: string, image: string): readonly UnstructuredObject[] => [
       ...[configMap('db', x), configMap('shop-db', x), secret('keys', x), secret('unused', x)],
       workload('Deployment', 'map', 'web:1', { HASH_SHOP_DB: x, OTHER: '1' }),

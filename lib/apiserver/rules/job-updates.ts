@@ -35,7 +35,7 @@ function isTemplateMutable({ spec, status }: Job): boolean {
   return spec?.suspend === true && isStopped && active === 0;
 }
 
-/** Checks that a pod template has changed only where {@link immutableParts} leaves it out. */
+/** Checks that the {@link immutableParts} of a pod template have not changed. */
 function validateTemplateSpec(
   { template: { spec } }: JobSpec,
   { template: { spec: old } }: JobSpec,

@@ -66,8 +66,9 @@ function validateNames(item: Item, errors: FieldErrors): void {
 }
 
 /**
- * Pairs of bounds. The members: the bound in the error's path, the smaller bound, the larger bound, the larger bound in
- * the message, and the bound whose value the error shows.
+ * Pairs of bounds, of which the first must not exceed the second. Each entry has: the bound in the path of the error,
+ * the smaller bound, the larger bound, the name of the larger bound in the message, and the bound whose value the error
+ * shows.
  */
 const ordered = [
   ['min', 'min', 'max', 'max', 'min'],

@@ -109,7 +109,7 @@ class Normal {
 }
 
 const serviceIp = /^10\.96\.\d+\.\d+$/;
-/** A server leaves the lowest addresses to requests. */
+/** An address that the server allocated. It keeps the lowest addresses for requests that name an address. */
 const drawnIp = /^10\.96\.(?!0\.)\d+\.\d+$/;
 
 const structs =

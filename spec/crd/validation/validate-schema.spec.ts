@@ -178,7 +178,7 @@ describe('validateSchema', () => {
       expect(changed({ b: 'long', d: 1 }, { b: 'long', d: 1 }, open)).to.deep.equal(['a.c']);
     });
 
-    it('refuses it if an embedded object lacks apiVersion or kind', () => {
+    it('refuses the value if an embedded object in it lacks apiVersion or kind', () => {
       const template = { ...item, 'x-kubernetes-embedded-resource': true };
       const list: Schema = { type: 'array', items: template };
       const value = [{ name: 'x' }];
