@@ -444,14 +444,15 @@ type WithWorkload<
 > = BuilderChain<WithName<WithName<Names, 'workload', Name>, 'nodeType', NodeType>>;
 
 /**
- * A chain. Without type arguments it is any chain, for use in loops: `let chain: Builder = new Builder(…)`.
+ * Declares the objects of an owner as a chain, and applies them. Without type arguments, the type holds any chain, for
+ * use in loops: `let chain: Builder = new Builder(…)`.
  * `reconcile` then checks every name.
  */
 // `any`, not `ChainNames`: a chain with known names would not be assignable to a chain of all names.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Builder<Names extends ChainNames = any> = BuilderChain<Names>;
 
-/** Starts a chain. */
+/** Starts a chain, which has no objects yet. */
 export const Builder: new <const Order extends string = string>(
   options: BuilderOptions<Order>,
 ) => Builder<NoNames<Order>> = BuilderChain;

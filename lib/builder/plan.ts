@@ -36,7 +36,7 @@ export interface PlannedRollout {
   readonly after?: ObjectReference;
 }
 
-/** Result of a dry run of `reconcile()`. */
+/** The changes that `reconcile()` of a chain would make, found by dry runs. */
 export interface Plan {
   readonly owner: ObjectReference;
   readonly objects: readonly PlannedObject[];

@@ -80,7 +80,7 @@ export interface CacheOptions {
 export type ResolvedCacheOptions = Resolved<CacheOptions, 'namespaces'>;
 
 /**
- * Builds an entry for `types` of {@link CacheOptions}. It checks `transform` and `indexers` against the
+ * Builds an entry for the option `types` of a `Cache`. The compiler checks `transform` and `indexers` against the
  * object's type, which an array of several kinds can't do.
  */
 export function cachedType<T extends KubernetesObject>(options: CachedType<T>): CachedType {

@@ -35,11 +35,11 @@ export interface ReconcileContext {
   readonly signal: AbortSignal;
   /** Adds `controller`, `kind`, `namespace`, `name` and `reconcileID` to each line. */
   readonly logger: Logger;
-  /** Reads cached objects from the cache. Its calls end with `signal`; after that it refuses to write. */
+  /** Reads cached kinds from the cache, and others from the server. After `signal` is aborted, it refuses to write. */
   readonly client: ReconcileClient;
   /**
-   * Records events about objects of `cluster`, reported by the controller; see
-   * `ControllerOptions.reportingController`. Silent while planning.
+   * Records events about objects of `cluster`, reported by the controller or by the name in
+   * its option `reportingController`. Records nothing while `planning` is true.
    */
   readonly recorder: Recorder;
   /** The controller's clock: in tests a virtual one. */
@@ -50,13 +50,14 @@ export interface ReconcileContext {
   readonly triggers: readonly Trigger[];
   /** The number of further triggers. */
   readonly moreTriggers: number;
+  /** A unique ID of this reconcile, which each line of `logger` has. */
   readonly reconcileID: string;
   /** The span of this reconcile; start child spans for slow steps. Without a tracer it records nothing. */
   readonly span: Span;
   /**
    * True if this reconcile must have no lasting effect: writes to the cluster are dry runs, and the
-   * reconciler must not change external systems. HTTP requests that are not reads are refused, see
-   * `ControllerOptions.requestsInPlans`.
+   * reconciler must not change external systems. HTTP requests that are not reads are refused,
+   * unless the controller's option `requestsInPlans` is `all`.
    */
   readonly planning: boolean;
 }

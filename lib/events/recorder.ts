@@ -37,7 +37,7 @@ export interface ObjectEvent {
   readonly name?: string | undefined;
 }
 
-/** Receiver of events. */
+/** Records events about objects; `manager.recorder` is one. */
 export interface Recorder {
   /** Records an event. Returns at once and never throws. */
   record(event: ObjectEvent): void;

@@ -56,7 +56,8 @@ const optionNames: OptionNames<RecordingClientOptions> = {
 };
 
 /**
- * Returns a client that records writes as Events and on the emitter, with the `details` of each write.
+ * Returns a client that records its writes as Events, and emits them through `OperatorEvents`, with the `details` of
+ * each write.
  * Reasons of successful writes are `Created`, `Configured` and `Deleted`. Those of failed writes are
  * `CreateFailed`, `UpdateFailed`, `PatchFailed`, `ApplyFailed` and `DeleteFailed`. Results and errors are
  * those of the inner client.

@@ -52,7 +52,8 @@ export interface StatusDraft<T extends KubernetesObject> {
    * it is written: a status that does not fit fails the reconcile, without a retry. A `finalizes` that waits is still
    * called again.
    * @throws OperatorError `InvalidOption`: `conditions` or `observedGeneration` is given, or the controller writes no
-   * status: see `status` of {@link ForOptions}. In `finalizes` the latter is only logged, since the deletion must end.
+   * status (see the option `status` of `Operator.for`). In `finalizes`, a controller that writes no status only logs
+   * this, since the deletion must end.
    */
   set(fields: StatusFields<T>): void;
   /**

@@ -5,7 +5,7 @@ import { refuseUnknownOptions } from './known-options.js';
 /** The attributes of a span; all values are plain. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
-/** A source of spans; `openTelemetryTracer` sends them to OpenTelemetry. */
+/** A source of spans; `registeredTracer` returns one that sends them to OpenTelemetry. */
 export interface Tracer {
   /**
    * Begins a span, runs `work` and ends the span. Records an error of `work` in the span and throws it. Spans
@@ -49,7 +49,10 @@ export async function openTelemetryTracer(options: OpenTelemetryOptions = {}): P
   return tracerIn(api, { tracer: api.trace.getTracer(scope), parent: undefined });
 }
 
-/** Returns `openTelemetryTracer` if an SDK is registered with the API, else `noTracer`. */
+/**
+ * Returns a tracer that sends spans to OpenTelemetry, if an SDK is registered with its API in this process; otherwise
+ * a tracer that records nothing.
+ */
 export async function registeredTracer(options: OpenTelemetryOptions = {}): Promise<Tracer> {
   return isRegistered('trace') ? openTelemetryTracer(options) : noTracer;
 }

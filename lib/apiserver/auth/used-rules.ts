@@ -68,7 +68,10 @@ export function usedRoles(
   });
 }
 
-/** Returns the result of `usedRoles` as YAML documents, ready to apply. */
+/**
+ * Returns the roles that the recorded requests needed, as YAML documents to apply: a Role for each namespace, and a
+ * ClusterRole for the rest.
+ */
 export function usedRolesText(
   entries: readonly RequestEntry[],
   options: UsedRolesOptions = {},

@@ -30,7 +30,7 @@ import type {
 /** The TypeScript type of a resource's objects. */
 export type ObjectOf<R> = R extends ResourceType<infer T> ? T : never;
 
-/** The custom resource type for a definition's versions. */
+/** The type of the result of `defineResource`, for the versions of the definition. */
 export type DefinedResource<V extends readonly VersionDefinition[]> = CustomResource<
   VersionObject<StorageVersion<V>>,
   VersionInput<StorageVersion<V>>

@@ -157,7 +157,7 @@ function refuse(problem: string, got: unknown): never {
 /** Verbs that a cache needs for each kind. */
 export const watchVerbs: readonly AccessVerb[] = ['get', 'list', 'watch'];
 
-/** Verbs for applying and pruning objects, besides `watchVerbs`. */
+/** Verbs for applying and pruning objects, in addition to `get`, `list` and `watch`. */
 export const ownVerbs: readonly AccessVerb[] = ['create', 'patch', 'delete'];
 
 /** Verbs for writing owned objects; the handlers may use any of them. */

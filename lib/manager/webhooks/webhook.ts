@@ -102,7 +102,7 @@ export interface ConversionWebhook {
   readonly resource: Convertible;
 }
 
-/** A webhook that `WebhookServer` serves. */
+/** A webhook that a manager serves. */
 export type Webhook = AdmissionWebhook | ConversionWebhook;
 
 /**
