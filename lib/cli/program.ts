@@ -175,7 +175,7 @@ function commandOf(program: Command, words: readonly string[]): Command {
     const found = command.commands.find((child) => child.name() === word);
     if (found !== undefined) return found;
     const names = command.commands.map((child) => child.name()).join(', ');
-    const remedy = names === '' ? 'it has no commands' : `there are ${names}`;
+    const remedy = names === '' ? 'it has no commands' : `its commands are ${names}`;
     throw new UsageError(`help: ${command.name()} has no command ${word}; ${remedy}`);
   }, program);
 }

@@ -110,7 +110,7 @@ export async function* jsonLines<T>(
 
 function tooLong(call: Call): ConnectionError {
   const got = `more than ${maxLineBytes / 2 ** 20} MiB without an end`;
-  const message = `${describeCall(call)}: the stream holds an event that is too long, got ${got}`;
+  const message = `${describeCall(call)}: the stream contains an event that is too long, got ${got}`;
   return new ConnectionError(message, { requestSent: true });
 }
 

@@ -389,7 +389,7 @@ function answerOf<T extends KubernetesObject>(
   if (!isThenable(answer)) return answer as boolean;
   // Ignore its rejection, since nothing awaits the promise.
   answer.then(undefined, () => undefined);
-  const message = 'a predicate has to answer at once, this one returned a promise';
+  const message = 'a predicate must return a boolean, got a promise';
   throw new OperatorError('InvalidValue', message);
 }
 

@@ -61,7 +61,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('as frozen objects, while the write itself returns a mutable one', async () => {
+    it('reads them as frozen objects, while the write itself returns a mutable one', async () => {
       const setup = new Setup();
       await setup.sync();
       setup.server.paused = true;
@@ -171,7 +171,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('but none of dry runs', async () => {
+    it('does not read the result of a dry run', async () => {
       const setup = new Setup();
       setup.server.put('a', { spec: { size: 1 } });
       await setup.sync();

@@ -183,7 +183,7 @@ describe('cachedClient', () => {
     const thing = { apiVersion: 'example.com/v1', kind: 'Thing' };
     const byColor = ({ spec }: Thing): (string | undefined)[] => [spec?.color];
 
-    it('without an API call, including writes that the watch has not shown yet', async () => {
+    it('makes no API call, and includes writes that the watch has not shown yet', async () => {
       const setup = new Setup();
       setup.server.put('a', { spec: { color: 'red' } });
       setup.server.put('b', { spec: { color: 'blue' } });

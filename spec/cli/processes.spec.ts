@@ -74,7 +74,7 @@ describe('The process of a command', () => {
       });
     });
 
-    it('fails if the file can take only a part of it', async () => {
+    it('fails if the file has no space for the whole result', async () => {
       const { code, stderr } = await endOf(`ulimit -f 4; ${command} > '${file('part')}'`);
       expect({ code, stderr }).to.deep.equal({
         code: 1,

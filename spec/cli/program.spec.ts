@@ -63,7 +63,9 @@ describe('The command line', () => {
     }
     const { code, stderr } = await cli(['help', 'create', 'ap']);
     expect(code).to.equal(1);
-    expect(stderr).to.equal('error: help: create has no command ap; there are api, webhook\n');
+    expect(stderr).to.equal(
+      'error: help: create has no command ap; its commands are api, webhook\n',
+    );
   });
 
   it('prints the stack and cause of an error only with OPERATOR_BUILDER_DEBUG', async () => {

@@ -97,7 +97,7 @@ export class ControlApi {
     const methods = this.#routes[name];
     if (methods === undefined) {
       const known = Object.keys(this.#routes).filter((one) => one !== '');
-      const message = `control API: unknown path, got ${pathname}; there are ${known.join(', ')}`;
+      const message = `control API: unknown path, got ${pathname}; the paths are ${known.join(', ')}`;
       throw failure(404, 'NotFound', message);
     }
     const route = methods[method];

@@ -47,7 +47,7 @@ export function checkChoice({ disable, enable }: RuleChoice, rules: Rules): void
   for (const given of [...disable, ...enable]) {
     const name = nameOf(given);
     if (Object.hasOwn(rules, name)) continue;
-    throw new UsageError(`unknown rule ${name}; there are ${Object.keys(rules).join(', ')}`);
+    throw new UsageError(`unknown rule ${name}; the rules are ${Object.keys(rules).join(', ')}`);
   }
 }
 

@@ -59,7 +59,7 @@ export const controllerSections = [
       {
         head: 'How long',
         cell: ({ waits, ms }) =>
-          waits === 'worker' ? `since ${shownDuration(ms)}` : `${shownDuration(ms)} to go`,
+          waits === 'worker' ? `for ${shownDuration(ms)}` : `${shownDuration(ms)} to go`,
         isNumber: true,
       },
       { head: 'Priority', cell: ({ priority }) => priority, isNumber: true },

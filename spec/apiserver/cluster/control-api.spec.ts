@@ -231,7 +231,7 @@ describe('the control API', () => {
       'GET',
       '/nothing',
       undefined,
-      [404, 'unknown path, got /_control/v1/nothing; there are kubeconfig, faults, '],
+      [404, 'unknown path, got /_control/v1/nothing; the paths are kubeconfig, faults, '],
     ],
     ['PUT', '/faults', undefined, [405, 'faults: unsupported method, got PUT; use GET, POST']],
     ['POST', '/faults', '{', [400, 'want a body of a JSON object: unexpected end of JSON input']],

@@ -103,7 +103,7 @@ describe('tables', () => {
     ]);
   });
 
-  it('without rows have a list of none only for kinds with columns of their own', async () => {
+  it('have an empty list of rows if there are no objects, but only for kinds with columns of their own', async () => {
     const api = new Api();
     const limits = '/api/v1/namespaces/default/limitranges';
     const rowsOf = async (path: string) => (await api.get(path, { accept })).body['rows'];

@@ -55,7 +55,7 @@ describe('operator-builder breaking', () => {
     expect(await without('enum-narrowed:spec.fie')).to.equal(1);
     const { code, stderr } = await run('crds', 'narrow.json', '--disable', 'enums');
     expect(code).to.equal(1);
-    expect(stderr).to.include('unknown rule enums; there are definition-removed,');
+    expect(stderr).to.include('unknown rule enums; the rules are definition-removed,');
   });
 
   it('reads the definitions of a cluster, with their stored versions, from the standard input', async () => {

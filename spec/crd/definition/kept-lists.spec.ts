@@ -117,7 +117,7 @@ describe('List items that another version of a resource cannot represent, conver
     });
   });
 
-  it('keep an order that a version changes, unless a client changes it, too', () => {
+  it('keep an order that a conversion changes, unless a client also changes it', () => {
     const sorted = defineResource({
       ...{ group: 'example.com', kind: 'Shop' },
       versions: [

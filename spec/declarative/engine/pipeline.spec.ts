@@ -109,7 +109,7 @@ describe('Pipeline', () => {
     ]);
   });
 
-  it('removes a joined result although its condition on the time no longer holds', async () => {
+  it('removes a joined result even if the time no longer meets its condition', async () => {
     const clock = new VirtualClock();
     const condition = [{ '@eq': ['$.A.k', '$.B.k'] }, { '@gt': ['$.A.until', '@now'] }];
     const pipeline = pipelineOf({ '@join': { '@and': condition } }, ['A', 'B'], { clock });

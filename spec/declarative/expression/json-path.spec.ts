@@ -278,7 +278,7 @@ describe('An invalid JSONPath', () => {
     ],
     [
       '$.a[?sum(@.b) == 1]',
-      'character 9: sum() is unknown: there are length, count, match and search',
+      'character 9: sum() is unknown; the functions are length, count, match and search',
     ],
     ['$.a[?1]', 'character 7: want a comparison'],
     ['$a', 'character 2: want . or [, got "a"'],

@@ -153,7 +153,7 @@ describe('The page of a manager with much to show', () => {
       'queues: Queues':
         'Waiting keys: of each controller, those with the longest wait and the next due ' +
         'Key Controller Waits for #How long #Priority ' +
-        `${to('c')} one a worker #since 10 ms #5 ${to('d')} one its time #20 ms to go #-5`,
+        `${to('c')} one a worker #for 10 ms #5 ${to('d')} one its time #20 ms to go #-5`,
       'recent: Recent reconciles':
         'Ended reconciles, latest first Key Controller Ended Outcome #Took #Again in Why ' +
         `${to('e')} one ${time} *error* out of beans #7 ms #5 ms ${eventCauses} ` +

@@ -164,7 +164,7 @@ function parseComparable(scanner: PathScanner): Comparable {
 
 function parseFunction(name: string, scanner: PathScanner): Comparable {
   if (name !== 'length' && name !== 'count') {
-    scanner.fail(`${name}() is unknown: there are length, count, match and search`);
+    scanner.fail(`${name}() is unknown; the functions are length, count, match and search`);
   }
   scanner.expect('(');
   scanner.skipBlanks();
