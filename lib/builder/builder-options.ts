@@ -51,7 +51,7 @@ export interface BuilderOptions<Order extends string = string> {
    * @defaultValue false
    */
   readonly onlyOwned?: boolean | undefined;
-  /** What to do with an object if an immutable field must change. @defaultValue 'fail' */
+  /** The policy for a change of an immutable field. @defaultValue 'fail' */
   readonly onImmutable?: ImmutablePolicy | undefined;
   /** Take over existing objects that have no controller. @defaultValue false */
   readonly adopt?: boolean | undefined;

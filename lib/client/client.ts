@@ -177,8 +177,11 @@ export interface DeleteOptions extends CallOptions {
 
 /** Options of {@link Client.deleteCollection}. */
 export interface DeleteCollectionOptions extends DeleteOptions {
+  /** As in {@link ListOptions}. */
   readonly namespace?: string | undefined;
+  /** As in {@link ListOptions}. */
   readonly labelSelector?: string | LabelSelector | undefined;
+  /** As in {@link ListOptions}. */
   readonly fieldSelector?: string | undefined;
 }
 
@@ -245,9 +248,11 @@ export interface Client {
     key: ObjectKey,
     options: StreamOptions,
   ): AsyncIterable<Uint8Array>;
+  /** Creates an object, and returns it as stored. @throws ApiError 409: see `isAlreadyExists`. */
   create<T extends KubernetesObject>(object: T, options?: WriteOptions): Promise<T>;
   /** Replaces an object. Its `resourceVersion`, if set, must be the live one. */
   update<T extends KubernetesObject>(object: T, options?: WriteOptions): Promise<T>;
+  /** Changes an object by a patch, and returns it as stored. @throws ApiError 404: see `isNotFound`. */
   patch<T extends KubernetesObject>(
     type: TypeReference<T>,
     key: ObjectKey,
@@ -265,6 +270,7 @@ export interface Client {
     key: ObjectKey,
     options?: DeleteOptions,
   ): Promise<T | undefined>;
+  /** Deletes the objects of a collection that the options select; without a selection, all of them. */
   deleteCollection<T extends KubernetesObject>(
     type: TypeReference<T>,
     options?: DeleteCollectionOptions,

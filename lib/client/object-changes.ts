@@ -110,7 +110,10 @@ function mutateCopy<T extends KubernetesObject>(object: T, mutate: (object: T) =
   const mutated = mutate(structuredClone(object));
   if (mutated.kind === object.kind && sameKey(keyOf(mutated), keyOf(object))) return mutated;
   const message = `${describeObject(object)}: mutate changed it to ${describeObject(mutated)}`;
-  throw new OperatorError('InvalidObject', `${message} (mutate must not change the name or the kind)`);
+  throw new OperatorError(
+    'InvalidObject',
+    `${message} (mutate must not change the name or the kind)`,
+  );
 }
 
 function typeOf<T extends KubernetesObject>({ apiVersion, kind }: T): TypeReference<T> {

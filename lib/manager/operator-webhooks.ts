@@ -68,7 +68,9 @@ export function operatorWebhooks(
   const { port, logger = silentLogger } = options;
   const certificates = certificatesOf(operator, options);
   if (certificates !== undefined) return { webhooks, certificates, port };
-  logger.warn('webhooks are not served: neither a namespace nor a folder with a certificate is known');
+  logger.warn(
+    'webhooks are not served: neither a namespace nor a folder with a certificate is known',
+  );
   return undefined;
 }
 

@@ -57,6 +57,7 @@ export class ApiError extends OperatorError {
   readonly status: number;
   /** The parsed `Status`, or one built from the HTTP response if it has no `Status`. */
   readonly body: Status;
+  /** The failed call: its verb, kind and key, with the status and `retryAfterMs` of the response. */
   readonly context: ApiErrorContext;
 
   constructor(body: Status, context: ApiErrorContext) {
@@ -74,6 +75,7 @@ export class ApiError extends OperatorError {
     return this.body.reason ?? '';
   }
 
+  /** The causes in the `Status`, often one for each invalid field; an empty list if the server gave no causes. */
   get causes(): readonly StatusCause[] {
     return this.body.details?.causes ?? [];
   }
