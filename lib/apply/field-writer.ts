@@ -5,7 +5,7 @@ import {
   appliedFields,
   fieldElement,
   isApiError,
-  isInvalid,
+  isFoundInvalid,
   isNotFound,
   keyOf,
   keyStringOf,
@@ -217,7 +217,7 @@ export class FieldWriter {
   async #writeAll({ live, wanted }: Wanted, context: FieldWriting): Promise<UnstructuredObject> {
     const applied = await this.#apply({ live, wanted }, context).catch((error: unknown) => {
       // New content would not help an invalid status, and would drop what other managers apply.
-      const isRefused = isInvalid(error) && !isAboutStatus(error);
+      const isRefused = isFoundInvalid(error) && !isAboutStatus(error);
       if (!this.#isOwner || !isRefused || live === undefined) throw error;
       return this.#replaceContent({ live, wanted, refusal: error }, context);
     });
@@ -320,7 +320,7 @@ export class FieldWriter {
     const replaced = await update(live, whole, { ...this.#main, ...context }).catch(
       (error: unknown) => {
         // The error of the apply says more about the desired object.
-        throw isInvalid(error) ? refusal : error;
+        throw isFoundInvalid(error) ? refusal : error;
       },
     );
     return this.#apply({ live: replaced, wanted }, context);

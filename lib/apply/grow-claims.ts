@@ -1,7 +1,7 @@
 import set from 'lodash/set.js';
 import {
   isForbidden,
-  isInvalid,
+  isFoundInvalid,
   describeObject,
   keyOf,
   PersistentVolumeClaim,
@@ -121,7 +121,7 @@ function isTooEarly(claim: UnstructuredObject | PersistentVolumeClaim, error: un
   const { phase } = (claim['status'] ?? {}) as { readonly phase?: string };
   if (phase === 'Bound') return false;
   const onlyBound = /only bound persistent volume claims can be expanded/i;
-  return isInvalid(error) || (isForbidden(error) && onlyBound.test((error as Error).message));
+  return isFoundInvalid(error) || (isForbidden(error) && onlyBound.test((error as Error).message));
 }
 
 function templatesOf(object: UnstructuredObject): readonly PersistentVolumeClaim[] {

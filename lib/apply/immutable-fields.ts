@@ -2,7 +2,8 @@ import {
   deepEqual,
   isAlreadyExists,
   isApiError,
-  isInvalid,
+  isDenied,
+  isFoundInvalid,
   describeObject,
   isJsonObject,
   ConfigMap,
@@ -22,7 +23,7 @@ import type { ApplyContext } from './context.js';
 import type { Recreating } from './decision.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { desiredDifferences, droppedFields } from './differences.js';
-import { isImmutablePath, isKind } from './kind-traits.js';
+import { isImmutablePath, isKind, isWithin } from './kind-traits.js';
 import { podTemplateIn } from './pod-template.js';
 import { applyAsRead } from './removed-fields.js';
 import { done, pending } from './results.js';
@@ -31,7 +32,7 @@ import type { Outcome } from './results.js';
 /**
  * Returns the changes of the live object that the server never allows. They come from a local comparison,
  * because the server often names only `spec`. If that finds no change, they are the fields that `refusal`,
- * the server's 422, calls immutable. Fields that `manager` has applied and no longer desires count too.
+ * the 422 of the server or of a webhook, calls immutable. Fields that `manager` has applied and no longer desires count too.
  */
 export function immutableChanges(
   pair: Pair,
@@ -41,8 +42,9 @@ export function immutableChanges(
   const { desired, live } = pair;
   const changed = desiredDifferences(bodyOf(desired.object), bodyOf(live));
   const dropped = droppedFields(pair, manager).filter((change) => !isFilledAnew(pair, change));
-  const known = [...changed, ...dropped].filter(({ path }) => isFrozen(live, path));
-  const changes = known.length > 0 ? known : saidToBeImmutable(refusal);
+  const isPolicy = isApiError(refusal) && isDenied(refusal);
+  const known = isPolicy ? [] : [...changed, ...dropped].filter(({ path }) => isFrozen(live, path));
+  const changes = known.length > 0 ? known : saidToBeImmutable(refusal, changed);
   return redactChanges(live.kind, changes);
 }
 
@@ -84,11 +86,20 @@ function bodyOf(object: UnstructuredObject): object {
 
 const immutability = /immutable|may not change|cannot change|can't be changed/i;
 
-// A cause without a field comes from a policy, which refuses the change of an object that should stay.
-function saidToBeImmutable(refusal: unknown): readonly FieldChange[] {
-  const causes = isApiError(refusal) ? refusal.causes : [];
-  return causes.flatMap(({ field = '', message = '' }) =>
-    field !== '' && immutability.test(message)
+/**
+ * Returns the fields that `refusal` calls immutable. A webhook or a policy may refuse a change of an object that has to
+ * stay as it is: it must name a field that `changed` changes.
+ */
+function saidToBeImmutable(
+  refusal: unknown,
+  changed: readonly FieldChange[],
+): readonly FieldChange[] {
+  if (!isApiError(refusal)) return [];
+  const isMeant = (field: string): boolean =>
+    !isDenied(refusal) ||
+    changed.some(({ path }) => isWithin(path, field) || isWithin(field, path));
+  return refusal.causes.flatMap(({ field = '', message = '' }) =>
+    field !== '' && immutability.test(message) && isMeant(field)
       ? [{ path: field, from: undefined, to: undefined }]
       : [],
   );
@@ -200,7 +211,7 @@ async function probe(
     await client.create(probeObject(creation), { fieldManager, signal, dryRun: true });
   } catch (error) {
     if (isAlreadyExists(error)) return;
-    if (!isInvalid(error)) throw error;
+    if (!isFoundInvalid(error)) throw error;
     const paths = changes.map(({ path }) => path).join(', ');
     const message = `${describeObject(desired.ref)} can't be recreated to change ${paths}: the new object is invalid, so nothing was deleted; correct it: ${(error as Error).message}`;
     throw new OperatorError('Terminal', message, { cause: error });

@@ -226,9 +226,13 @@ export function rollsPods(type: TypeMeta): boolean {
 /** Returns true if the server refuses every change of the field at `path` (`spec.selector`). */
 export function isImmutablePath(type: TypeMeta, path: string): boolean {
   const { immutable = [], mutable = [] } = traitsByKind.get(kindKey(type)) ?? {};
-  const within = (parent: string): boolean =>
-    path === parent || path.startsWith(`${parent}.`) || path.startsWith(`${parent}[`);
+  const within = (parent: string): boolean => isWithin(path, parent);
   return immutable.some(within) && !mutable.some(within);
+}
+
+/** Returns true if `path` is `parent` or a part of it. */
+export function isWithin(path: string, parent: string): boolean {
+  return path === parent || path.startsWith(`${parent}.`) || path.startsWith(`${parent}[`);
 }
 
 /** Returns true if `type` is the kind of `known`, in any version. */

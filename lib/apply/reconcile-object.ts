@@ -1,4 +1,9 @@
-import { isInvalid, describeObject, PersistentVolumeClaim } from '../object/index.js';
+import {
+  isFoundInvalid,
+  isInvalid,
+  describeObject,
+  PersistentVolumeClaim,
+} from '../object/index.js';
 import type {
   FieldChange,
   KubernetesObject,
@@ -300,6 +305,7 @@ export function decideRefused(
   }
   if (!isInvalid(error)) return undefined;
   if (changes.length > 0) return decideImmutable(context, update, { changes, error });
+  if (!isFoundInvalid(error)) return undefined;
   const adoption = adoptionOfDefaults(update, context.settings.controllerName, error);
   return adoption && { action: 'adopt', desired, live, adoption };
 }

@@ -1,8 +1,7 @@
 import {
   isApiError,
   isConflict,
-  isDenied,
-  isInvalid,
+  isFoundInvalid,
   isNotFound,
   deepEqual,
   describeObject,
@@ -187,9 +186,9 @@ export async function retryOnConflict<T>(
  */
 export function isStaleWrite(error: unknown): boolean {
   if (isConflict(error)) return true;
-  if (!isApiError(error) || !isInvalid(error)) return false;
+  if (!isApiError(error) || !isFoundInvalid(error)) return false;
   if (error.causes.some(({ field }) => field === 'metadata.uid')) return true;
-  return error.context.verb === 'patch' && error.causes.length === 0 && !isDenied(error);
+  return error.context.verb === 'patch' && error.causes.length === 0;
 }
 
 /** Options of {@link addFinalizer} and {@link removeFinalizer}. */

@@ -100,7 +100,7 @@ const namesOnly: readonly string[] = [
 const forbiddenByServer =
   /^secrets( "[^"]*")? is forbidden: (User "[^"]*" cannot |exceeded quota: |unable to create new content in namespace )/;
 const denial =
-  /(admission webhook "[^"]*"|ValidatingAdmissionPolicy '[^']*'( with binding '[^']*')?) (denied (the )?request|does not support dry run)/;
+  /(admission webhook "[^"]*"|(ValidatingAdmissionPolicy|policy) ('[^']*'|"[^"]*")( with binding '[^']*')?) (denied (the )?request|does not support dry run)/;
 
 /**
  * Matches the refusals of admission plugins that no further permission would avoid. It does not match refusals about
@@ -207,3 +207,9 @@ export const isNamespaceTerminating = (error: unknown): boolean =>
 
 /** Whether an admission webhook or a policy refuses the request. */
 export const isDenied = ({ body: { message = '' } }: ApiError): boolean => denial.test(message);
+
+/**
+ * Whether the API server itself finds the object invalid. A webhook or a policy that refuses it with 422 may accept it
+ * later, without a change of the object.
+ */
+export const isFoundInvalid = (error: unknown): boolean => isAbout(error, 'Invalid', 422);

@@ -18,6 +18,7 @@ export {
   isConflict,
   isDenied,
   isForbidden,
+  isFoundInvalid,
   isGone,
   isInvalid,
   isNamespaceTerminating,

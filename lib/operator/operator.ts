@@ -15,7 +15,7 @@ import type {
 } from '../manager/index.js';
 import { migrationAccess, refuseOther, storageMigration } from '../manager/index.js';
 import {
-  isInvalid,
+  isFoundInvalid,
   describeObject,
   CustomResourceDefinition,
   dns1123LabelProblem,
@@ -280,7 +280,7 @@ export function crdInstaller(
     } catch (error) {
       signal.throwIfAborted();
       // Retries do not help against an invalid CRD or names that are taken.
-      if (isInvalid(error) || isOperatorError(error, 'InvalidObject')) throw error;
+      if (isFoundInvalid(error) || isOperatorError(error, 'InvalidObject')) throw error;
       return error;
     }
   };

@@ -3,7 +3,7 @@ import type { Client } from '../client/index.js';
 import { getIfExists } from '../client/index.js';
 import {
   isApiError,
-  isInvalid,
+  isFoundInvalid,
   isNotFound,
   conditionTexts,
   findCondition,
@@ -237,7 +237,7 @@ export class StatusWriter<T extends KubernetesObject> {
    */
   async #explain(object: T, error: unknown, context: StatusWriting['context']): Promise<void> {
     const isOptional = this.#options.strategy === 'merge';
-    const isRefused = isInvalid(error) || isOperatorError(error, 'Terminal');
+    const isRefused = isFoundInvalid(error) || isOperatorError(error, 'Terminal');
     if (isOptional && isRefused) this.#gaps.refused(object, error, context.logger);
     else if (!isNotFound(error)) throw error;
     else if (await this.#isThere(object, context)) {

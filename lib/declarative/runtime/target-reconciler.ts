@@ -444,7 +444,7 @@ export class TargetReconciler {
     const { redaction, failed, changed } = this.#parts;
     const error = redaction.ofWrite(thrown);
     const retry = triggers.find((trigger) => trigger.type === 'retry');
-    // Another writer was faster; the write is retried at once. A webhook that always answers 409 looks the same.
+    // Another writer was faster; the write is retried at once.
     if (isStaleWrite(error) && (retry?.failures ?? 0) < quietConflicts) return error;
     const said = asError(error);
     const where = subject === undefined ? '' : ` of ${subject}`;

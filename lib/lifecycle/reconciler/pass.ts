@@ -9,7 +9,7 @@ import { explainedStatus } from '../conditions.js';
 import type { LifecycleObject, LifecycleStatus } from '../lifecycle-status.js';
 import type { HookContext, Settings } from './settings.js';
 import { failureKindOf, readableError } from '../../controller/index.js';
-import { isInvalid, isUnavailable, isJsonObject, redacted } from '../../object/index.js';
+import { isFoundInvalid, isUnavailable, isJsonObject, redacted } from '../../object/index.js';
 import { errorMessage } from '../../system/index.js';
 
 /** The request of a reconcile; a controller's `ReconcileContext` is one. */
@@ -230,7 +230,7 @@ export function failureText(
   ...objects: readonly (KubernetesObject | undefined)[]
 ): string {
   const text = objects.reduce(withoutData, errorMessage(error));
-  if (!isInvalid(error)) return text;
+  if (!isFoundInvalid(error)) return text;
   if (smallerClaim.test(text)) return `${text}; ${claimRemedy}`;
   return fixedField.test(text) ? `${text}; ${immutableRemedy}` : text;
 }

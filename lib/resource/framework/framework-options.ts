@@ -14,7 +14,7 @@ import {
   dns1123SubdomainProblem,
   qualifiedNameProblem,
   apiVersionOf,
-  isInvalid,
+  isFoundInvalid,
   describeObject,
 } from '../../object/index.js';
 import {
@@ -290,5 +290,5 @@ export function crdInstaller<T extends KubernetesObject>(
 
 /** Retries cannot fix an invalid definition or a name conflict. */
 function isHopeless(error: unknown): boolean {
-  return isInvalid(error) || isOperatorError(error, 'InvalidObject');
+  return isFoundInvalid(error) || isOperatorError(error, 'InvalidObject');
 }
