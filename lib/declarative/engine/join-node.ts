@@ -54,15 +54,6 @@ export class JoinNode implements IncrementalNode {
     return output;
   }
 
-  /** Returns the number of combinations that a change of one document of an input compares, at least 1. */
-  combinationsPerChange(input: number): number {
-    const compared = (this.#plan.orders.steps[input] ?? []).filter(
-      ({ index }) => index === undefined,
-    );
-    const sizes = compared.map(({ source }) => this.#tables[source]?.size ?? 0);
-    return sizes.reduce((product, size) => product * Math.max(1, size), 1);
-  }
-
   /**
    * Continues after one more row is chosen: looks up the candidates that are now determined, and stops if a
    * step has no match.
@@ -145,10 +136,6 @@ export class JoinTable {
     this.#source = source;
     this.#failures = failures;
     this.#indexes = indexes.map((sides) => ({ sides, rows: new Map() }));
-  }
-
-  get size(): number {
-    return this.#rows.size;
   }
 
   rows(): Iterable<JoinRow> {

@@ -25,16 +25,13 @@ import type { Delta, IncrementalNode, ZSetEntry } from './z-set.js';
 export class Pipeline {
   readonly #sources: ReadonlyMap<string, { readonly input: number; readonly present: ZSet }>;
   readonly #failures = new FailureLog();
-  readonly #join: JoinNode | undefined;
   readonly #nodes: readonly IncrementalNode[];
 
   constructor(plan: PipelinePlan) {
     this.#sources = new Map(
       plan.sources.map((name, input) => [name, { input, present: new ZSet() }]),
     );
-    this.#join = plan.join && new JoinNode(plan.join, this.#failures);
-    const nodes = nodesOf(plan, this.#failures);
-    this.#nodes = this.#join === undefined ? nodes : [this.#join, ...nodes];
+    this.#nodes = nodesOf(plan, this.#failures);
   }
 
   /**
@@ -57,12 +54,6 @@ export class Pipeline {
       changes = node.push(number === 0 ? source.input : 0, changes);
     }
     return netDeltas(changes);
-  }
-
-  /** Returns the number of combinations that `@join` compares for a change of one document of a source, at least 1. */
-  combinationsPerChange(sourceName: string): number {
-    const input = this.#sources.get(sourceName)?.input;
-    return input === undefined ? 1 : (this.#join?.combinationsPerChange(input) ?? 1);
   }
 
   /** Number of {@link Pipeline.failures}. */
@@ -97,7 +88,6 @@ function acceptedBy(present: ZSet, deltas: readonly Delta[]): readonly ZSetEntry
   return accepted;
 }
 
-/** Returns the nodes after the join. */
 function nodesOf({ join, stages }: PipelinePlan, failures: FailureLog): IncrementalNode[] {
   const nodes: IncrementalNode[] = [];
   // Consecutive steps form one node: intermediate documents need not be kept or compared.
@@ -106,6 +96,7 @@ function nodesOf({ join, stages }: PipelinePlan, failures: FailureLog): Incremen
     if (steps.length > 0) nodes.push(new LinearNode(steps, failures));
     steps = [];
   };
+  if (join !== undefined) nodes.push(new JoinNode(join, failures));
   if (join?.rest !== undefined) steps.push(join.rest);
   for (const stage of stages) {
     if (stage.type === 'each') {

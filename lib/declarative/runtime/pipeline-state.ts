@@ -54,9 +54,6 @@ interface Input {
   readonly pushed: Map<string, SourceDocument>;
 }
 
-/** The combinations that a join without an equality compares before other work has its turn: some milliseconds. */
-const combinationsAtOnce = 10_000;
-
 /**
  * A pipeline, what went into it and what comes out.
  * ```text
@@ -124,23 +121,20 @@ export class PipelineState {
   }
 
   /**
-   * Processes changes, at most `most` documents of one source, and fewer if a join compares many combinations for each;
-   * undefined if there are no changes. If further sources
+   * Processes changes, at most `most` documents of one source; undefined if there are no changes. If further sources
    * show the same objects, their changes are processed too. Otherwise a join would combine two states of one object,
    * and its result for the object would be missing for a moment.
    */
   work(most: number): WorkedOff | undefined {
     const input = this.#inputs.find(({ dirty }) => dirty.size > 0);
     if (input === undefined) return undefined;
-    const combinations = this.#pipeline.combinationsPerChange(input.reader.name);
-    const mostInJoin = Math.max(1, Math.floor(combinationsAtOnce / combinations));
     const deltas: Delta[] = [];
     const events: (CacheEvent | undefined)[] = [];
     const origins = new Map<string, object | undefined>();
     let lineage: Lineage | undefined;
     let kind: string | undefined;
     for (const [key, event] of input.dirty) {
-      if (events.length >= Math.min(most, mostInJoin)) break;
+      if (events.length >= most) break;
       const after = input.reader.get(key);
       const origin = after?.origin ?? event?.object ?? input.pushed.get(key)?.origin;
       const own = origin && input.reader.lineageOf?.(origin);

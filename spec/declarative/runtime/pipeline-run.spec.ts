@@ -95,51 +95,6 @@ describe('PipelineRun', () => {
     await setup.end();
   });
 
-  it('compares the combinations of a join without an equality in slices', async () => {
-    const count = 400;
-    let reads = 0;
-    const perTurn: number[] = [];
-    const documentsOf = (name: string) => ({
-      name,
-      start: (_: SourceContext, { changed }: DocumentListener) => {
-        for (let n = 0; n < count; n++) changed(`${name}-${n}`);
-        return {
-          get: (key: string) => {
-            reads++;
-            const document = { metadata: { name: key }, n: Number(key.split('-')[1]) };
-            return { document, origin: document };
-          },
-          ...{ keys: () => [], parked: false, problem: undefined },
-          whenSynced: () => Promise.resolve(),
-          stop: () => undefined,
-        };
-      },
-    });
-    const setup = await ManagerSetup.start();
-    const context = new Context(setup);
-    const pipeline = [
-      { '@join': { '@lt': [{ '@sum': ['$.Left.n', '$.Right.n'] }, 1] } },
-      { '@project': { metadata: '$.Left.metadata' } },
-    ];
-    const kinds = [{ kind: 'Left' }, { kind: 'Right' }];
-    const plan = compilePlan(pipeline, kinds, { context: compileContext([]) });
-    const sources = [documentsOf('Left'), documentsOf('Right')];
-    const parts = { ...partsOf(sources, context), ...(plan !== undefined && { plan }) };
-    const run = new PipelineRun(parts, context.source);
-    const synced = { is: false };
-    void run.whenSynced(new AbortController().signal).then(() => (synced.is = true));
-    while (!synced.is) {
-      const before = reads;
-      await nextTurn();
-      if (before >= count) perTurn.push(reads - before);
-    }
-    expect(reads).to.equal(2 * count);
-    expect(Math.max(...perTurn) * count).to.be.at.most(10_000);
-    expect([...(run.desired?.keys() ?? [])]).to.deep.equal(['Left-0']);
-    await run.stop();
-    await setup.end();
-  });
-
   it('has no result before the lists of all sources are complete', async () => {
     const listed = new AbortController();
     const document = { metadata: { name: 'a' } };
