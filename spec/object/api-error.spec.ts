@@ -99,6 +99,8 @@ describe('the message of an ApiError', () => {
     ...[
       'admission webhook "v.example.com" denied the request: remove its label first',
       "pods \"a\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no",
+      "policy 'm' with binding 'b' denied request: no such key: team",
+      'policy "m" denied request: no such key: team',
       'pods "a" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1',
       'pods "a" is forbidden: violates PodSecurity "restricted:latest": privileged',
       'pods "a" is forbidden: unable to create new content in namespace n because it is being terminated',

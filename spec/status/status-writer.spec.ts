@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { forwarding } from '../../lib/client/index.js';
 import type { Client } from '../../lib/client/index.js';
 import { defineResource, s } from '../../lib/crd/index.js';
+import { ApiError } from '../../lib/object/index.js';
 import type { ConditionUpdate, KubernetesObject, TypeReference } from '../../lib/object/index.js';
 import { errorMessage } from '../../lib/system/index.js';
 import { patchStatus } from '../../lib/status/index.js';
@@ -187,6 +188,30 @@ describe('StatusWriter', () => {
   });
 
   describe('with merge patches', () => {
+    it('writes conditions again that a policy has refused', async () => {
+      const object = await scene.create();
+      const { writer, context } = writerOf('ours', { strategy: 'merge' });
+      const message = `shops.status.example.com "a" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`;
+      const refused = new ApiError(
+        { reason: 'Invalid', message },
+        { verb: 'patch', kind: 'Shop', name: 'a', status: 422 },
+      );
+      const client: Client = {
+        ...forwarding(scene.client),
+        patch: () => Promise.reject(refused),
+      };
+      const conditions = [{ type: 'Ready', status: 'True', reason: 'R', message: '' }] as const;
+      const write = async (place: object) =>
+        writer.write(
+          await scene.read(object),
+          { conditions },
+          { context: { ...context, ...place } },
+        );
+      expect(await write({ client }).catch((error: unknown) => error)).to.equal(refused);
+      await write({});
+      expect(await reasonIn(object)).to.deep.equal(['R']);
+    });
+
     it('stops writing a condition that another writer replaces three times in a row', async () => {
       const object = await scene.create();
       const ours = writerOf('ours', { strategy: 'merge' });

@@ -9,6 +9,7 @@ import { eventsSuite } from './events.js';
 import { generatedSuite } from './generated.js';
 import { hashingSuite } from './hashing.js';
 import { immutableSuite } from './immutable.js';
+import { refusedChangesSuite } from './refused-changes.js';
 import { jobsSuite } from './jobs.js';
 import { lateWritesSuite } from './late-writes.js';
 import { linksSuite } from './links.js';
@@ -49,6 +50,7 @@ export function builderSuite(newTarget: NewTarget): void {
   describe('replicas of an autoscaler', () => replicasSuite(open));
   describe('objects that select a workload', () => workloadSelectionSuite(open));
   describe('immutable fields', () => immutableSuite(open));
+  describe('changes that a webhook or a policy refuses', () => refusedChangesSuite(open));
   describe('custom resources', () => customResourcesSuite(open));
   describe('Namespaces and CustomResourceDefinitions', () => containersSuite(open));
   describe('claims', () => claimsSuite(open));

@@ -3,7 +3,6 @@ import { isReconcileFailed } from '../../../lib/apply/index.js';
 import type { Builder } from '../../../lib/builder/index.js';
 import { forwarding } from '../../../lib/client/index.js';
 import type { Client, DeleteOptions } from '../../../lib/client/index.js';
-import { ApiError } from '../../../lib/object/api-error.js';
 import {
   ConfigMap,
   Deployment,
@@ -394,27 +393,6 @@ export function immutableSuite(open: OpenScene): void {
     const [error] = await errorsOf(chain('not a key'));
     expect(error?.code).to.equal('Terminal');
     expect(error?.message).not.to.include('recreated');
-  });
-
-  it('deletes nothing if a policy refuses a change, whatever the policy calls it', async () => {
-    const scene = await open();
-    const chain = (value: string, client = scene.operator.client): Builder =>
-      scene
-        .builder({ client, onImmutable: 'recreate' })
-        .configMap({ name: 'env', data: { A: value } });
-    await chain('1').reconcile();
-    const { uid } = (await scene.get(ConfigMap, 'env')).metadata;
-    const text = "objects of this namespace can't be changed";
-    const message = `configmaps "env" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: ${text}`;
-    const details = { causes: [{ message: text }] };
-    const refuse = async (): Promise<never> => {
-      const body = { reason: 'Invalid', message, details };
-      throw new ApiError(body, { verb: 'apply', kind: 'ConfigMap', name: 'env', status: 422 });
-    };
-    const client: Client = { ...forwarding(scene.operator.client), apply: refuse };
-    const [error] = await errorsOf(chain('2', client));
-    expect(error?.message).to.include(text);
-    expect((await scene.get(ConfigMap, 'env')).metadata.uid).to.equal(uid);
   });
 
   it('keeps dependent objects pending until a recreated object exists again', async () => {

@@ -3,6 +3,7 @@ import { forwarding } from '../../../lib/client/index.js';
 import type { Client } from '../../../lib/client/index.js';
 import { createCrd } from '../../../lib/lifecycle/index.js';
 import type { PersistentVolumeClaim } from '../../../lib/object/kinds.js';
+import { ApiError } from '../../../lib/object/api-error.js';
 import { deepFreeze } from '../../../lib/object/deep-freeze.js';
 import { systemRandom } from '../../../lib/system/random.js';
 import { LocalConfig } from './stage.js';
@@ -284,6 +285,23 @@ export function badInputSuite(open: OpenStage): void {
     const key = { name: 'web', namespace: stage.namespace };
     await stage.admin.delete({ apiVersion: 'apps/v1', kind: 'Deployment' }, key);
     await stage.deploy('1.1.0');
+  });
+
+  it('adds no remedy to the refusal of a policy, which may call the object immutable', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    stage.resources = () => system(stage.namespace, { name: 'web', image: 'nginx:2' });
+    const why = 'protected objects are immutable';
+    const message = `deployments.apps "web" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: ${why}`;
+    const { client } = stage.operator;
+    const update: Client['update'] = async (object, options) => {
+      if (object.kind !== 'Deployment') return client.update(object, options);
+      const request = { verb: 'update', kind: 'Deployment', name: 'web', status: 422 } as const;
+      throw new ApiError({ reason: 'Invalid', message }, request);
+    };
+    await stage.pass('1.1.0', stage.newReconciler({ client: { ...forwarding(client), update } }));
+    const { conditions = [] } = await stage.status();
+    expect(conditions[2]?.message).to.match(new RegExp(`${why}$`));
   });
 
   it('adds the remedy to the refusal of another address of a Service', async () => {
