@@ -204,7 +204,8 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
 
   /**
    * A client and a signal to report that the run has timed out. They can be used while the handler goes on: its key is
-   * held then, so no other reconcile writes the object. An abort that cuts writes ends their calls.
+   * held then, so no other reconcile writes the object. An abort that cuts writes ends their calls. A report cannot
+   * begin after any abort but that of the time-out.
    */
   get reporting(): Pick<ReconcileContext, 'client' | 'signal'> {
     const { client, tracer } = this.#scene;
@@ -271,10 +272,17 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
    *   after another process has acquired the key. @defaultValue false
    */
   abort(reason: OperatorError, sparesWrites = false): void {
+    // Created here if necessary, so that a report that begins later is refused.
+    if (!sparesWrites || this.#reporting === undefined) {
+      (this.#reporting ??= new AbortController()).abort(reason);
+    }
+    this.#abort(reason, sparesWrites);
+  }
+
+  #abort(reason: OperatorError, sparesWrites: boolean): void {
     this.#abortedMs ??= this.clock.monotonicMs();
     if (!sparesWrites) (this.#writes ??= new AbortController()).abort(reason);
     (this.#controller ??= new AbortController()).abort(reason);
-    if (!sparesWrites) this.#reporting?.abort(reason);
     this.#notify();
   }
 
@@ -351,7 +359,7 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
     if (await endsWithin(settled, timeoutMs, this.clock)) return settled;
     this.#timedOutMs = this.clock.monotonicMs();
     const text = `reconcile of ${this.work.text}: not over after ${timeoutMs} ms`;
-    this.abort(new OperatorError('Timeout', text));
+    this.#abort(new OperatorError('Timeout', text), false);
     return { type: 'timedOut' };
   }
 

@@ -110,14 +110,18 @@ describe('RunningController', () => {
       await setup.clock.advance(1_000);
       const [context] = runs;
       if (context === undefined) throw new Error('nothing was reconciled');
-      const { client, signal } = reportingOf(context) ?? context;
-      const write = async () => client.update(await client.get(Thing, context.key));
-      return { held, running, signal, write };
+      const report = () => {
+        const { client, signal } = reportingOf(context) ?? context;
+        const write = async () => client.update(await client.get(Thing, context.key));
+        return { signal, write };
+      };
+      return { held, running, report };
     }
 
     it('can write while the handler goes on, and no longer', async () => {
       const setup = new ControllerSetup();
-      const { held, running, signal, write } = await timedOut(setup);
+      const { held, running, report } = await timedOut(setup);
+      const { signal, write } = report();
       expect(signal.aborted).to.equal(false);
       expect((await write()).metadata.name).to.equal('a');
       held.resolve();
@@ -129,11 +133,19 @@ describe('RunningController', () => {
     it('cannot write after the controller has lost the key or has stopped', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership('ns/a');
-      const { running, signal, write } = await timedOut(setup, { ownership });
+      const { running, report } = await timedOut(setup, { ownership });
+      const { signal, write } = report();
       ownership.lose('ns/a');
       expect(await codeOf(write())).to.equal('Fenced');
       await setup.stop(running);
       expect(signal.reason).to.have.property('code', 'Stopped');
+    });
+
+    it('cannot begin after the controller has stopped', async () => {
+      const setup = new ControllerSetup();
+      const { running, report } = await timedOut(setup);
+      await setup.stop(running);
+      expect(report().signal.reason).to.have.property('code', 'Stopped');
     });
   });
 
