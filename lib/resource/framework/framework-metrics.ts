@@ -1,8 +1,8 @@
 import type { CacheEvent, Informer } from '../../cache/index.js';
 import type { Source } from '../../controller/index.js';
 import type { KubernetesObject, TypeReference } from '../../object/index.js';
-import type { Counter, Gauge, Metrics, Clock } from '../../system/index.js';
-import { isOperatorError, nextTurn } from '../../system/index.js';
+import type { Counter, Gauge, Metrics, Clock, Logger } from '../../system/index.js';
+import { isOperatorError, waited } from '../../system/index.js';
 import type { EventRecorder, ObjectEvent, Recorder } from '../../events/index.js';
 
 /** The prefixes of the names of a framework's metrics. */
@@ -120,29 +120,37 @@ export interface StuckWatch {
   readonly timeoutMs: number;
   /** Called once, with the milliseconds that the work has taken so far. */
   readonly report: (lastedMs: number) => void;
-  /** Shows a time-out if the work goes on although it is aborted. Called once, with the same milliseconds. */
-  readonly show: (lastedMs: number) => Promise<void>;
+  /** Returns the signal that ends all calls of `show`, for example when the controller stops. */
+  readonly untilStopped: () => AbortSignal;
+  /**
+   * Shows that the work goes on after its time-out. Gets the same milliseconds as `report`.
+   * @returns milliseconds until the text may be written; undefined if nothing is pending
+   */
+  readonly show: (lastedMs: number, signal: AbortSignal) => Promise<number | undefined>;
+  readonly logger: Logger;
 }
 
 /** Without a time-out, a reconcile is reported after this many milliseconds. */
 const longPassMs = 60_000;
+
+/** If work ends within this many milliseconds after its time-out, the next reconcile shows the time-out. */
+const unwindMs = 1_000;
 
 /**
  * Waits for `work`, and reports if it is still running after its time-out: hung work would otherwise not be
  * located.
  */
 export async function reportWhenStuck<R>(watch: StuckWatch, work: () => Promise<R>): Promise<R> {
-  const { signal, clock, timeoutMs, report, show } = watch;
+  const { signal, clock, timeoutMs, report } = watch;
   const startedMs = clock.monotonicMs();
   const lastedMs = (): number => clock.monotonicMs() - startedMs;
-  const state = { isOver: false };
+  const over = new AbortController();
   let shown: Promise<void> | undefined;
   const onAbort = (): void => {
     if (!isOperatorError(signal.reason, 'Timeout')) return;
     const afterMs = lastedMs();
     report(afterMs);
-    // Work that honours the signal ends in this turn, and the next reconcile shows its time-out.
-    shown = nextTurn().then(() => (state.isOver ? undefined : show(afterMs)));
+    shown = showWhileStuck(watch, afterMs, over.signal);
   };
   signal.addEventListener('abort', onAbort, { once: true });
   const reportNow = (): void => report(lastedMs());
@@ -150,10 +158,29 @@ export async function reportWhenStuck<R>(watch: StuckWatch, work: () => Promise<
   try {
     return await work();
   } finally {
-    state.isOver = true;
     timer?.cancel();
     signal.removeEventListener('abort', onAbort);
+    over.abort();
     await shown;
+  }
+}
+
+/**
+ * Shows the time-out if the work goes on for a second after it. Writes at most twice, and ends early once `over` is
+ * aborted. It logs errors: while the work hangs, its caller does not wait for it.
+ */
+async function showWhileStuck(
+  { clock, untilStopped, show, logger }: StuckWatch,
+  lastedMs: number,
+  over: AbortSignal,
+): Promise<void> {
+  try {
+    const signal = AbortSignal.any([over, untilStopped()]);
+    if (!(await waited(clock, unwindMs, signal))) return;
+    const waitMs = await show(lastedMs, signal);
+    if (waitMs !== undefined && (await waited(clock, waitMs, signal))) await show(lastedMs, signal);
+  } catch (error) {
+    logger.error('the time-out is not shown in the condition', { error });
   }
 }
 

@@ -20,7 +20,7 @@ import type { Cancellation, ResourceContext } from '../resource-context.js';
 import type { ResourceFailedError } from '../errors.js';
 import type { ResourceSet } from '../resource-set.js';
 import type { WrittenStatus } from '../../status/index.js';
-import type { FrameworkMetrics } from './framework-metrics.js';
+import type { FrameworkMetrics, StuckWatch } from './framework-metrics.js';
 import {
   ObjectState,
   LatestReports,
@@ -233,14 +233,15 @@ export class FrameworkReconciler<T extends KubernetesObject> {
     const context = newResourceContext({ ...parts, resourceSet: set.name });
     const report = (lastedMs: number): void =>
       this.#reportStuck(pass, object, { context, lastedMs });
-    const show = async (lastedMs: number): Promise<void> => {
-      const reporting = { ...pass, ...reportingOf(pass) };
-      await this.#showFailure({ ...subject, pass: reporting }, stuckText(context, lastedMs));
+    const show: StuckWatch['show'] = async (lastedMs, ended) => {
+      const reporting = { ...pass, ...reportingOf(pass), signal: ended };
+      const note = stuckText(context, lastedMs);
+      return (await this.#showFailure({ ...subject, pass: reporting }, note)).waitMs;
     };
+    const untilStopped = (): AbortSignal => (reportingOf(pass) ?? pass).signal;
     const { reconcileTimeoutMs: timeoutMs = Infinity } = controller;
-    await reportWhenStuck({ signal, clock, timeoutMs, report, show }, () =>
-      runResourceSet(context, object, { set, method }),
-    );
+    const watch = { signal, clock, timeoutMs, report, untilStopped, show, logger };
+    await reportWhenStuck(watch, () => runResourceSet(context, object, { set, method }));
     return context;
   }
 
