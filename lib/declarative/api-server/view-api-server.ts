@@ -212,10 +212,11 @@ interface ResolvedViewApiServerOptions {
 
 /** @throws OperatorError `InvalidOption`. */
 function resolveViewApiServerOptions(options: ViewApiServerOptions): ResolvedViewApiServerOptions {
+  refuseUnknownOptions<ViewApiServerOptions>(subject, options, {
+    ...{ port: true, host: true, tls: true, tokenKey: true, tokenKeyFile: true, logger: true },
+  });
   const { port = 18_443, host = '127.0.0.1', tls, logger = silentLogger } = options;
   const { tokenKey, tokenKeyFile } = options;
-  const names = { port, host, tls, tokenKey, tokenKeyFile, logger };
-  refuseUnknownOptions<ViewApiServerOptions>(subject, options, names);
   if (!(Number.isInteger(port) && port >= 0 && port <= 65_535)) {
     throw wrong(`want a port from 0 to 65535, got ${port}`);
   }

@@ -205,6 +205,12 @@ describe('ViewApiServer', () => {
     });
   }
 
+  it('refuses options that are not an object', () => {
+    expect(() => new ViewApiServer(null as never))
+      .to.throw('API server of views: options: want an object, got null')
+      .with.property('code', 'InvalidOption');
+  });
+
   it('does not repeat a refused key in the error', () => {
     const { privateKey } = keys.token;
     const secret = privateKey.split('\n')[3] ?? '';
