@@ -7,8 +7,8 @@ import { Setup, a, failure } from './cached-client-setup.js';
 import { Thing, apiError } from './fake-server.js';
 
 describe('cachedClient', () => {
-  describe('reads its writes', () => {
-    it('while the watch is behind: created, updated and deleted objects', async () => {
+  describe('own writes', () => {
+    it('reads created, updated and deleted objects as written while the watch is behind', async () => {
       const setup = new Setup();
       setup.server.put('a', { spec: { size: 1 } });
       await setup.sync();
@@ -25,7 +25,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('and later writes of others, once the watch has caught up', async () => {
+    it('reads later writes of others once the watch has caught up', async () => {
       const setup = new Setup();
       setup.server.put('a', { spec: { size: 1 } });
       await setup.sync();
@@ -42,7 +42,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('and hides a deleted object, but not its successor of the same name', async () => {
+    it('hides a deleted object, but not its successor of the same name', async () => {
       const setup = new Setup();
       setup.server.put('a');
       await setup.sync();
@@ -78,7 +78,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('and discards them once the watch has caught up, by any event', async () => {
+    it('discards them once the watch has caught up, by any event', async () => {
       const setup = new Setup({ labelSelector: 'app=web' });
       await setup.sync();
       setup.server.paused = true;
@@ -95,7 +95,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('and discards them after the server was restored from a backup', async () => {
+    it('discards them after the server was restored from a backup', async () => {
       const setup = new Setup();
       await setup.sync();
       setup.server.paused = true;
@@ -108,7 +108,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('and treats an object as deleted once its last finalizer is removed', async () => {
+    it('treats an object as deleted once its last finalizer is removed', async () => {
       const setup = new Setup();
       const deletionTimestamp = '2026-01-01T00:00:00Z';
       const metadata = { deletionTimestamp, finalizers: ['example.com/wait'] };
@@ -120,7 +120,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('that were answered while the cache was being filled', async () => {
+    it('reads those that were answered while the cache was being filled', async () => {
       const setup = new Setup();
       setup.server.put('a');
       setup.server.put('b');
@@ -147,7 +147,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('and discards the writes that a later list shows, however often lists fail', async () => {
+    it('discards the writes that a later list shows, however often lists fail', async () => {
       const setup = new Setup();
       const size = (): number | undefined => setup.cache.peek(Thing)?.overlay.size;
       const create = (name: string): Promise<Thing> =>
@@ -186,7 +186,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('and waits for a later state without a match on an earlier one', async () => {
+    it('waits for a later state without a match on an earlier one', async () => {
       const setup = new Setup();
       setup.server.put('a', { spec: { color: 'red' } });
       await setup.sync();
@@ -207,7 +207,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('under any order of writes and watch events', async () => {
+    it('reads them under any order of writes and watch events', async () => {
       const names = fc.constantFrom('a', 'b', 'c');
       const step = fc.record({
         do: fc.constantFrom('write', 'write', 'delete', 'other', 'otherDelete', 'pause', 'resume'),

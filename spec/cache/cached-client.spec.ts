@@ -179,7 +179,7 @@ describe('cachedClient', () => {
     });
   });
 
-  describe('lists by an index', () => {
+  describe('an index in a list', () => {
     const thing = { apiVersion: 'example.com/v1', kind: 'Thing' };
     const byColor = ({ spec }: Thing): (string | undefined)[] => [spec?.color];
 
@@ -265,7 +265,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('and rejects an unknown index, naming the known ones, and a value that is not a string', async () => {
+    it('rejects an unknown index, naming the known ones, and a value that is not a string', async () => {
       const setup = new Setup({ indexers: { color: byColor } });
       await setup.sync();
       const unknown = await failure(setup.client.list(Thing, { index: { colour: 'red' } }));
@@ -281,7 +281,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('and rejects while a quarantined object may belong to the list', async () => {
+    it('rejects while a quarantined object may belong to the list', async () => {
       const setup = new Setup();
       setup.server.put('a', { spec: { color: 'red' } });
       setup.cache.index(Thing, 'color', ({ spec }) => {

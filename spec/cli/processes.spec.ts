@@ -74,7 +74,7 @@ describe('The process of a command', () => {
       });
     });
 
-    it('fails if the file has no space for the whole result', async () => {
+    it('fails if the result exceeds the size limit of files', async () => {
       const { code, stderr } = await endOf(`ulimit -f 4; ${command} > '${file('part')}'`);
       expect({ code, stderr }).to.deep.equal({
         code: 1,
