@@ -244,7 +244,8 @@ async function loadClientNode(source: string, provider: string): Promise<typeof 
     return (await import(clientNode)) as typeof ClientNode;
   } catch (error) {
     const problem = `auth-provider ${provider} needs the package ${clientNode}, which can't be loaded`;
-    const remedy = 'use a token, a certificate or an exec plugin, or install the package';
+    const remedy =
+      'use a token, a certificate or an exec plugin, or install the package where the program can import it';
     throw invalidKubeConfig(source, problem, remedy, error);
   }
 }

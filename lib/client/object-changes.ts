@@ -111,7 +111,7 @@ function mutateCopy<T extends KubernetesObject>(object: T, mutate: (object: T) =
   const message = `${describeObject(object)}: mutate changed it to ${describeObject(mutated)}`;
   throw new OperatorError(
     'InvalidObject',
-    `${message} (mutate must not change the name or the kind)`,
+    `${message} (mutate must not change the kind, the namespace or the name)`,
   );
 }
 

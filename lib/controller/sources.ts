@@ -324,7 +324,7 @@ export function enqueueKeys(
 ): number {
   // A string is iterable and has a length too.
   if (!Array.isArray(keys)) {
-    const message = `a mapper has to return an array of keys, this one returned ${nameOf(keys)}`;
+    const message = `a mapper must return an array of keys, got ${nameOf(keys)}`;
     throw new OperatorError('InvalidValue', message);
   }
   let taken = 0;

@@ -167,7 +167,7 @@ function timedOut({ tries, timeoutMs, failure, isOpen }: Attempts): OperatorErro
   const last = errorMessage(error);
   const open = isOpen ? 'the last try did not end' : undefined;
   const why = [open, failure && `the last failure: ${last}`].filter(Boolean).join('; ');
-  const message = `the check still fails after ${timeoutMs / 1_000} s and ${tries} tries; ${why}`;
+  const message = `the check has not passed after ${timeoutMs / 1_000} s and ${tries} tries; ${why}`;
   const { actual, expected, showDiff } = (error ?? {}) as Difference;
   const difference = showDiff === undefined ? {} : { actual, expected, showDiff };
   return Object.assign(new OperatorError('Timeout', message, { cause: error }), difference);

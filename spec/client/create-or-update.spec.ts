@@ -29,6 +29,9 @@ for (const createOr of [createOrUpdate, createOrPatch]) {
       const error = await failureOf(createOr(client, wanted, { mutate }));
       expect(error).to.have.property('code', 'InvalidObject');
       expect(error.message).to.contain('default/web').and.to.contain('default/other');
+      expect(error.message).to.contain(
+        'mutate must not change the kind, the namespace or the name',
+      );
       expect(server.requests.count(({ verb }) => verb === 'create')).to.equal(0);
     });
 

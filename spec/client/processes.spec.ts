@@ -66,7 +66,7 @@ describe('loading the client', () => {
   it('names the remedy when an auth-provider needs client-node and it is not installed', async () => {
     const script = connecting({ 'auth-provider': { name: 'oidc', config: {} } });
     expect(await without(['@kubernetes/client-node'], script)).to.match(
-      /^InvalidKubeConfig .*auth-provider oidc needs the package @kubernetes\/client-node.*\(use .*exec plugin, or install it/,
+      /^InvalidKubeConfig .*auth-provider oidc needs the package @kubernetes\/client-node.*\(use .*exec plugin, or install the package where the program can import it/,
     );
   });
 

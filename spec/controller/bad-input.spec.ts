@@ -61,12 +61,12 @@ async function mapped(answer: () => unknown): Promise<{ seen: string[]; errors: 
 
 describe('a mapper with bad output', () => {
   const answers: readonly (readonly [string, unknown, RegExp])[] = [
-    ['undefined', undefined, /returned undefined/],
-    ['null', null, /returned null/],
-    ['a string', 'ns/a', /returned a string/],
-    ['a number', 7, /returned a number/],
-    ['one key instead of an array', { name: 'a' }, /returned an object/],
-    ['a promise of undefined', Promise.resolve(), /returned undefined/],
+    ['undefined', undefined, /got undefined/],
+    ['null', null, /got null/],
+    ['a string', 'ns/a', /got a string/],
+    ['a number', 7, /got a number/],
+    ['one key instead of an array', { name: 'a' }, /got an object/],
+    ['a promise of undefined', Promise.resolve(), /got undefined/],
   ];
   for (const [title, answer, message] of answers) {
     it(`is reported when the result is ${title}, and the watch continues`, async () => {

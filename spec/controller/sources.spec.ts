@@ -175,7 +175,7 @@ describe('callbackSource', () => {
     const source = callbackSource({ name: 'hook', mapper: () => 'a' as never });
     const { keys, started } = start(source);
     const error: unknown = await source.notify('a').catch((thrown: unknown) => thrown);
-    expect(error).to.have.property('message').that.includes('returned a string');
+    expect(error).to.have.property('message').that.includes('got a string');
     expect(keys).to.deep.equal([]);
     await started.stop();
   });

@@ -325,7 +325,7 @@ export class TargetReconciler {
     if (owner === undefined) return;
     await writer.release(key, { client: client.live, signal });
     const object = `${type.kind} ${keyString(key)}`;
-    const problem = `${object}: two controllers write it, ${controller} and ${owner}`;
+    const problem = `${object}: two controllers have it as a target, ${controller} and ${owner}`;
     const remedy = `only ${owner} writes it; give the objects of one of them another name`;
     throw new OperatorError('TargetConflict', `${problem}; ${remedy}`);
   }
