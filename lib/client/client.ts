@@ -177,7 +177,7 @@ export interface DeleteOptions extends CallOptions {
 
 /** Options of {@link Client.deleteCollection}. */
 export interface DeleteCollectionOptions extends DeleteOptions {
-  /** As in {@link ListOptions}. */
+  /** The namespace; required for a namespaced kind: servers refuse to delete across namespaces. */
   readonly namespace?: string | undefined;
   /** As in {@link ListOptions}. */
   readonly labelSelector?: string | LabelSelector | undefined;
@@ -270,7 +270,10 @@ export interface Client {
     key: ObjectKey,
     options?: DeleteOptions,
   ): Promise<T | undefined>;
-  /** Deletes the objects of a collection that the options select; without a selection, all of them. */
+  /**
+   * Deletes the objects of one namespace, or of a cluster-scoped kind, that the selectors match; without selectors,
+   * all of them.
+   */
   deleteCollection<T extends KubernetesObject>(
     type: TypeReference<T>,
     options?: DeleteCollectionOptions,

@@ -35,7 +35,10 @@ export interface ReconcileContext {
   readonly signal: AbortSignal;
   /** Adds `controller`, `kind`, `namespace`, `name` and `reconcileID` to each line. */
   readonly logger: Logger;
-  /** Reads cached kinds from the cache, and others from the server. After `signal` is aborted, it refuses to write. */
+  /**
+   * Reads cached kinds from the cache, and others from the server. Its calls end with `signal`, except reads with a
+   * signal of their own; after that, it refuses to write.
+   */
   readonly client: ReconcileClient;
   /**
    * Records events about objects of `cluster`, reported by the controller or by the name in

@@ -51,7 +51,10 @@ export interface LeaderElectorOptions {
   readonly recorder?: Recorder | undefined;
   /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** Spreads the attempts of candidates. @defaultValue the system's random source */
+  /**
+   * Spreads the attempts of candidates, and draws the end of the default identity.
+   * @defaultValue the system's random source
+   */
   readonly random?: Random | undefined;
   /** @defaultValue no logs */
   readonly logger?: Logger | undefined;

@@ -41,7 +41,10 @@ export function cutCharacters(text: string, length: number): string {
   return text.length > length ? text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '') : text;
 }
 
-/** Returns a text; of a longer one {@link cutCharacters}, with an ellipsis. */
+/**
+ * Returns `text`. If it is longer than `length`, cuts it as {@link cutCharacters} does, and appends an
+ * ellipsis.
+ */
 export function shortened(text: string, length: number): string {
   return text.length > length ? `${cutCharacters(text, length)}…` : text;
 }

@@ -233,7 +233,8 @@ function keysCommand(context: CommandContext): Command {
         'operator-builder declarative keys': `in ${defaultKeyDirectory}, for a server on this machine`,
         'operator-builder declarative keys --host views.example.com,10.0.0.7':
           'for a server that other machines connect to',
-        'operator-builder declarative keys --rotate': 'a new token key beside the previous one',
+        'operator-builder declarative keys --rotate':
+          'a new token key in addition to the previous one',
       }),
     )
     .action((options: KeysOptions) => makeKeys(options, context));

@@ -139,8 +139,8 @@ function isEntry(line: string, name: string): boolean {
 }
 
 /**
- * Returns the names of a folder's files that match `pattern` and are not in `wanted`: `gone` are generated files, `left`
- * those of the user.
+ * Returns the names of a folder's files that match `pattern` and are not in `wanted`: `gone` are generated files,
+ * `left` those of the user.
  */
 export async function otherFiles(folder: string, pattern: RegExp, wanted: readonly string[]) {
   const found = await namesIn(folder);

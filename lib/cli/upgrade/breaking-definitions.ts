@@ -14,8 +14,8 @@ interface DefinitionUpgrade extends Effects {
 }
 
 /**
- * Returns the breaking changes of definitions: errors as findings, warnings as harmless changes. Leaves out removals and
- * defaults that are reported for a stored object.
+ * Returns the breaking changes of definitions: errors as findings, warnings as harmless changes. Leaves out removals
+ * and defaults that are reported for a stored object.
  */
 export function breakingDefinitions(upgrade: DefinitionUpgrade): Effects {
   const { before, after } = upgrade;

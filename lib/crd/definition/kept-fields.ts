@@ -272,7 +272,7 @@ interface Target {
   readonly whole: unknown;
   /** The part as the API server stores it. */
   readonly present: unknown;
-  /** The fields that identify the item, if the part is an item of a list that the object lacks. */
+  /** The fields that identify the part, if it is a list item that the object lacks. */
   readonly keys?: Readonly<Record<string, unknown>>;
 }
 

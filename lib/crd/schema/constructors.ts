@@ -97,9 +97,9 @@ export interface StringOptions<E extends string = string> extends SchemaOptions 
 export interface NumberOptions<E extends number = number> extends SchemaOptions {
   /** The allowed numbers. @defaultValue any */
   readonly enum?: readonly E[] | undefined;
-  /** The lowest allowed number. @defaultValue no limit */
+  /** The lower limit, itself allowed unless `exclusiveMinimum` is set. @defaultValue no limit */
   readonly minimum?: number | undefined;
-  /** The highest allowed number. @defaultValue no limit */
+  /** The upper limit, itself allowed unless `exclusiveMaximum` is set. @defaultValue no limit */
   readonly maximum?: number | undefined;
   /** Excludes `minimum` itself. @defaultValue false */
   readonly exclusiveMinimum?: boolean | undefined;

@@ -14,10 +14,10 @@ type Json = Readonly<Record<string, unknown>>;
  *
  * References are inlined. `null` among the types becomes `nullable`; `const` becomes `enum`; a schema that
  * allows anything keeps unknown fields; integer or string becomes `x-kubernetes-int-or-string`. Alternatives
- * (`anyOf`, `oneOf`) are merged into one structure. Each alternative then only restricts the values of that structure. A
- * value has any type if an alternative does not state its type. The same holds for a field that an alternative does
- * not name, if that alternative names no field or keeps unknown ones. Otherwise, the field has its type in all
- * alternatives.
+ * (`anyOf`, `oneOf`) are merged into one structure. Each alternative then only restricts the values of that
+ * structure. A value has any type if an alternative does not state its type. The same holds for a field that an
+ * alternative does not name, if that alternative names no field or keeps unknown ones. Otherwise, the field has its
+ * type in all alternatives.
  * @param options - `isTyped`: refuses the default null. The type of the values says that fields with a default are
  * always present, but the API server does not fill in null
  * @throws OperatorError `InvalidDefinition`: no structural schema accepts the same values; names the path.

@@ -84,9 +84,9 @@ export async function generateKeys(options: KeyOptions): Promise<KeyFiles> {
 }
 
 /**
- * Creates a new pair of token keys in a directory of {@link generateKeys}. The previous public key stays valid in addition
- * to the new one; all earlier keys become invalid. So rotate again only after the last token of the previous key has
- * expired. A server that reads the key file picks up the change.
+ * Creates a new pair of token keys in a directory of {@link generateKeys}. The previous public key stays valid in
+ * addition to the new one; all earlier keys become invalid. So rotate again only after the last token of the
+ * previous key has expired. A server that reads the key file picks up the change.
  * @throws OperatorError `InvalidOption`: the key is missing or not readable.
  */
 export async function rotateTokenKey(directory: string): Promise<KeyFiles> {

@@ -32,7 +32,8 @@ export interface AdmissionWebhookOptions {
   /** URL path. @defaultValue kubebuilder's, such as `/validate-parseable-io-v1beta1-parseabletenant` */
   readonly path?: string | undefined;
   /**
-   * Whether requests are refused (`Fail`) or admitted (`Ignore`) if the webhook does not answer.
+   * Whether requests are refused (`Fail`) or admitted (`Ignore`) if the call of the webhook fails: its handler
+   * throws, or does not answer in time.
    * @defaultValue 'Fail'
    */
   readonly failurePolicy?: FailurePolicy | undefined;
