@@ -96,6 +96,7 @@ export {
 } from './prune-object.js';
 export type { Candidate } from './prune-object.js';
 export { applyObject, causeOfRollout } from './reconcile-object.js';
+export type { KeptPart } from './reconcile-object.js';
 export {
   ReconcileFailedError,
   failed,

@@ -23,6 +23,7 @@ import type { Drift } from './differences.js';
 import { applyOptions, asNew, readObject, whileStale, withUid } from './context.js';
 import type { ApplyContext } from './context.js';
 import { decide, decideAdopted, decideLate, decideRefused } from './reconcile-object.js';
+import type { Gate } from './reconcile-object.js';
 import type { Adopting, Applying, ObjectDecision, Recreating, Refused } from './decision.js';
 import type { DesiredObject, Pair } from './desired-object.js';
 import { emptyMaps, withoutPaths } from './removed-fields.js';
@@ -72,12 +73,16 @@ export interface ObjectPlan {
  * @param context - with a client that only makes dry runs
  * @throws OperatorError the error that {@link applyObject} would throw.
  */
-export function planObject(context: ApplyContext, desired: DesiredObject): Promise<ObjectPlan> {
+export function planObject(
+  context: ApplyContext,
+  desired: DesiredObject,
+  gate: Gate = {},
+): Promise<ObjectPlan> {
   return whileStale(async () => {
     const live = await readObject(context, desired.type, desired.ref);
-    const decision = await decide(context, desired, live);
+    const decision = await decide(context, desired, live, gate);
     const ref = refWithUid(desired.ref, live);
-    return { ...(await describe(context, ref, decision)), ...(live && { live }) };
+    return { ...(await describe(context, ref, decision, gate)), ...(live && { live }) };
   });
 }
 
@@ -98,6 +103,7 @@ async function describe(
   context: ApplyContext,
   ref: ObjectReference,
   decision: ObjectDecision,
+  gate: Gate = {},
 ): Promise<ObjectPlan> {
   const base = { ref, changes: [], approximate: false };
   switch (decision.action) {
@@ -112,7 +118,7 @@ async function describe(
     case 'create':
       return { planned: await planCreation(context, decision.desired) };
     case 'adopt':
-      return planAdoption(context, ref, decision);
+      return planAdoption(context, ref, decision, gate);
     case 'apply':
       return planUpdate(context, ref, decision);
     case 'recreate':
@@ -152,10 +158,11 @@ async function planAdoption(
   context: ApplyContext,
   ref: ObjectReference,
   decision: Adopting,
+  gate: Gate,
 ): Promise<ObjectPlan> {
   const { adoption } = decision;
   const live = withManagedFields(decision.live, adoption);
-  const decided = await decideAdopted(context, { ...decision, live });
+  const decided = await decideAdopted(context, { ...decision, live }, gate);
   const next = await describe(context, ref, decided);
   const refused =
     decided.action === 'apply' && next.planned.action === 'configure'

@@ -13,6 +13,7 @@ import type {
 import { errorMessage, isOperatorError, OperatorError } from '../system/index.js';
 import { applyOptions, isStale, readObject, whileStale } from './context.js';
 import type { ApplyContext } from './context.js';
+import { changedDesire } from './desired-object.js';
 import type { DesiredObject, ImmutablePolicy, Pair } from './desired-object.js';
 import { appliedChanges, driftOf, isUnchanged } from './differences.js';
 import {
@@ -219,12 +220,21 @@ export function causeOfRollout(causes: readonly ObjectReference[]): string | und
   return `${causes.map((ref) => describeObject(ref)).join(', ')} changed`;
 }
 
+/** A part of an object that stays for now, while the rest may change. */
+export interface KeptPart {
+  readonly reason: string;
+  /** Puts the part into a desired object, in place of the desired one. */
+  readonly change: (object: UnstructuredObject) => UnstructuredObject;
+}
+
 /** Conditions that hold back a change of an object. */
-interface Gate {
+export interface Gate {
   /** Returns the reason why the object's pods must not be replaced yet; undefined if they may be. */
   readonly replacement?: ((live: UnstructuredObject) => Promise<string | undefined>) | undefined;
   /** Returns the reason why the object must not be changed yet; undefined if it may be. */
   readonly update?: ((live: UnstructuredObject) => Promise<string | undefined>) | undefined;
+  /** Returns the part of the object that must not be changed yet; undefined if all may be. */
+  readonly part?: ((live: UnstructuredObject) => Promise<KeptPart | undefined>) | undefined;
   /** The reason why the object must not be created yet; undefined if it may be. */
   readonly creation?: string | undefined;
 }
@@ -273,18 +283,31 @@ async function decideUpdate(
   if (isUnchanged(pair, controllerName)) return { action: 'nothing', live };
   const stays = await gate.update?.(live);
   if (stays !== undefined) return { action: 'wait', reason: stays, live, blocks: false };
+  const kept = await gate.part?.(live);
+  if (kept !== undefined) {
+    const rest = { desired: changedDesire(desired, kept.change), live };
+    return decideHeld(context, rest, kept.reason);
+  }
   const hold = await gate.replacement?.(live);
   if (hold !== undefined && changesTemplate(pair, controllerName)) {
-    const rest = withLiveTemplate(pair, controllerName);
-    const wait = isUnchanged({ desired: rest, live }, controllerName);
-    if (wait) return { action: 'wait', reason: hold, live, blocks: false };
-    return { action: 'apply', desired: rest, live, hold, isHeld: true };
+    return decideHeld(context, { desired: withLiveTemplate(pair, controllerName), live }, hold);
   }
   if (isIgnoredChange(pair, controllerName)) {
     const changes = immutableChanges(pair, controllerName);
     return decideImmutable(context, { ...pair, hold }, { changes });
   }
   return { action: 'apply', desired, live, hold, isHeld: false };
+}
+
+/** Decides about an object of which a part, which `desired` has as it is, must not be changed yet. */
+function decideHeld(
+  { settings }: ApplyContext,
+  { desired, live }: Pair,
+  hold: string,
+): Applying | Waiting {
+  const isSame = isUnchanged({ desired, live }, settings.controllerName);
+  if (isSame) return { action: 'wait', reason: hold, live, blocks: false };
+  return { action: 'apply', desired, live, hold, isHeld: true };
 }
 
 /**

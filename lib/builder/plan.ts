@@ -8,7 +8,7 @@ import {
   refId,
   rollsPods,
 } from '../apply/index.js';
-import type { DesiredObject, ObjectPlan, PlannedObject } from '../apply/index.js';
+import type { DesiredObject, KeptPart, ObjectPlan, PlannedObject } from '../apply/index.js';
 import { dryRun } from '../client/index.js';
 import { describeObject, referenceTo, isRollingOut, rolloutStatus } from '../object/index.js';
 import type { FieldChange, UnstructuredObject, ObjectReference } from '../object/index.js';
@@ -18,12 +18,14 @@ import { phasesOf } from './apply-order.js';
 import type { Chain, ChainedObject, LostObject } from './chain.js';
 import type { RunContext } from './context.js';
 import { dependenciesOf, dependencyFailed } from './dependencies.js';
+import { keptSelector } from './guards.js';
 import { finishObject, prepareObject } from './run.js';
 import { decidePruning } from './prune.js';
 import { inRolloutOrder } from './reconcile-workloads.js';
 import { reasonToHold } from './rollout-state.js';
 import { stampsFor, stampSources } from './stamp.js';
 import { reasonToStay } from './successors.js';
+import type { SelectingObject } from './successors.js';
 
 /** A workload whose pods would be replaced. */
 export interface PlannedRollout {
@@ -241,7 +243,9 @@ export async function planStep(
 ): Promise<PlannedStep> {
   try {
     const desired = await desiredOf(context, chain, chained);
-    const plan = await planObject(context, desired);
+    const part = (present: UnstructuredObject): Promise<KeptPart | undefined> =>
+      plannedSelector(context, chain, { chained, live: present });
+    const plan = await planObject(context, desired, { part });
     const { live } = plan;
     if (live === undefined) return { ...plan, chained, desired, causes: [] };
     const causes = desired.causesOf?.(live) ?? [];
@@ -254,6 +258,25 @@ export async function planStep(
   } catch (error) {
     return failedStep(chained, plannedFailure(chained.ref, error));
   }
+}
+
+/**
+ * Returns the selector that an object would keep; undefined if it would move, at the latest when the plan changes its
+ * workloads.
+ */
+async function plannedSelector(
+  context: RunContext,
+  chain: Chain,
+  object: SelectingObject,
+): Promise<KeptPart | undefined> {
+  const kept = await keptSelector(context, chain, object);
+  if (kept === undefined) return undefined;
+  const steps = await Promise.all(kept.workloads.map((one) => planStep(context, chain, one)));
+  const change = steps.every(
+    ({ planned: { action, approximate } }) =>
+      !approximate && (action === 'recreate' || action === 'configure'),
+  );
+  return change ? undefined : kept;
 }
 
 /** Returns the step of an object that the plan does not change, because it fails or waits. */

@@ -4,6 +4,7 @@ import {
   deleteOrphan,
   desiredObject,
   failed,
+  isKind,
   pending,
   placeholderUid,
   podTemplateIn,
@@ -16,8 +17,15 @@ import {
   validateObject,
   withPodTemplate,
 } from '../apply/index.js';
-import type { DesiredObject, ObjectResult, Outcome, Stage, WantedObject } from '../apply/index.js';
-import { describeObject, referenceTo, ownerReferenceTo } from '../object/index.js';
+import type {
+  DesiredObject,
+  KeptPart,
+  ObjectResult,
+  Outcome,
+  Stage,
+  WantedObject,
+} from '../apply/index.js';
+import { describeObject, NetworkPolicy, ownerReferenceTo, referenceTo } from '../object/index.js';
 import type { UnstructuredObject } from '../object/index.js';
 import type { InternalStore } from '../store/index.js';
 import { OperatorError, isOperatorError } from '../system/index.js';
@@ -28,6 +36,7 @@ import type { Chain, ChainedObject, LostObject } from './chain.js';
 import type { RunContext } from './context.js';
 import { containersOf, dependenciesOf, dependencyFailed } from './dependencies.js';
 import { reasonToReadAgain } from './generated.js';
+import { keptSelector } from './guards.js';
 import type { Link } from './link.js';
 import { makePlan } from './plan.js';
 import type { Plan } from './plan.js';
@@ -155,12 +164,34 @@ export class Run {
   /** Reconciles the objects phase by phase. */
   async #apply(objects: readonly ChainedObject[]): Promise<readonly Outcome[]> {
     const { early, workloads, late, last } = phasesOf(objects);
+    const before = await this.#together(early);
+    const changed = await this.#workloads(workloads);
     return [
-      ...(await this.#together(early)),
-      ...(await this.#workloads(workloads)),
+      ...(await this.#moved(before, { early, workloads: changed })),
+      ...changed,
       ...(await this.#together(late)),
       ...(await this.#together(last)),
     ];
+  }
+
+  /**
+   * Returns the outcomes of the early objects. A NetworkPolicy that has kept its selector is reconciled again after a
+   * change of a workload, since new pods would have no policy until the next reconcile.
+   */
+  async #moved(
+    outcomes: readonly Outcome[],
+    phases: { readonly early: readonly ChainedObject[]; readonly workloads: readonly Outcome[] },
+  ): Promise<readonly Outcome[]> {
+    const isChange = (outcome: Outcome): boolean =>
+      outcome.state === 'done' && outcome.result.operation !== 'unchanged';
+    if (!phases.workloads.some(isChange)) return outcomes;
+    return Promise.all(
+      outcomes.map((outcome, nth) => {
+        const chained = phases.early[nth];
+        const waits = outcome.state === 'pending' && chained && isKind(chained.ref, NetworkPolicy);
+        return waits ? this.#one(chained) : outcome;
+      }),
+    );
   }
 
   /** Reconciles the objects concurrently, each as soon as its dependencies are reconciled. */
@@ -233,7 +264,10 @@ export class Run {
       reasonToHold(this.#context, { chained, live }, gate);
     const update = async (live: UnstructuredObject): Promise<string | undefined> =>
       reasonToReadAgain(chained, live) ?? reasonToStay(this.#context, chain, { chained, live });
-    return applyObject(this.#context, desired, { creation: gate.creation, replacement, update });
+    const part = (live: UnstructuredObject): Promise<KeptPart | undefined> =>
+      keptSelector(this.#context, chain, { chained, live });
+    const { creation } = gate;
+    return applyObject(this.#context, desired, { creation, replacement, update, part });
   }
 
   async #pruneWithTheRest(chain: Chain): Promise<readonly Outcome[]> {

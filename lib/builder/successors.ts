@@ -8,8 +8,6 @@ import {
   describeObject,
   DaemonSet,
   Deployment,
-  NetworkPolicy,
-  PodDisruptionBudget,
   Service,
   StatefulSet,
   referenceTo,
@@ -43,49 +41,19 @@ export interface Wait {
   readonly requeueAfterMs?: number;
 }
 
-interface SelectingObject {
+/** An object that selects pods, as the chain wants it and as it is. */
+export interface SelectingObject {
   readonly chained: ChainedObject;
   readonly live: UnstructuredObject;
 }
 
-/** Returns the reason why an object that selects pods has to stay as it is; undefined if it may change. */
+/** Returns the reason why a Service has to stay as it is; undefined if it may change, and for other objects. */
 export async function reasonToStay(
   context: RunContext,
   chain: Chain,
   object: SelectingObject,
 ): Promise<string | undefined> {
-  if (isKind(object.live, Service)) return reasonOfService(context, chain, object);
-  return isGuard(object.live) ? reasonOfGuard(context, chain, object) : undefined;
-}
-
-const isGuard = (object: UnstructuredObject): boolean =>
-  isKind(object, NetworkPolicy) || isKind(object, PodDisruptionBudget);
-
-/**
- * Returns the reason why a NetworkPolicy or a budget has to keep its selector. Selectors of workloads are immutable. If
- * the workload keeps another one, the new selector would select no pod, and the pods would lose their policy.
- */
-async function reasonOfGuard(
-  context: RunContext,
-  chain: Chain,
-  { chained, live }: SelectingObject,
-): Promise<string | undefined> {
-  const [wanted, present] = [podLabelsIn(chained.link.object), podLabelsIn(live)];
-  if (wanted === undefined || deepEqual(wanted, present)) return undefined;
-  for (const { type, ref, link } of selectedBy(chain, chained, wanted)) {
-    const policy = link.options.onImmutable ?? context.settings.onImmutable;
-    if (policy === 'recreate') continue;
-    const found = await readObject(context, type, ref);
-    if (found === undefined || deepEqual(podLabelsIn(found), podLabelsIn(link.object))) continue;
-    return `keeps its selector, because ${describeObject(ref)} has another one than the chain`;
-  }
-  return undefined;
-}
-
-/** Returns the labels by which a workload, a NetworkPolicy or a budget selects pods. */
-function podLabelsIn(object: UnstructuredObject): Labels | undefined {
-  const spec = (object['spec'] ?? {}) as Readonly<Record<string, { matchLabels?: Labels }>>;
-  return spec[isKind(object, NetworkPolicy) ? 'podSelector' : 'selector']?.matchLabels;
+  return isKind(object.live, Service) ? reasonOfService(context, chain, object) : undefined;
 }
 
 /**
@@ -201,7 +169,8 @@ const rolling: readonly ResourceType<KubernetesObject>[] = [Deployment, Stateful
 
 /**
  * Returns a workload with ready pods that `service` selects; undefined if there is no such workload. It is one of the
- * owner, or any workload if the owner is about to adopt the Service.
+ * owner, or any workload if the owner is about to adopt the Service. The latter may be of a kind, or have labels, that the
+ * cache leaves out.
  */
 async function presentWorkload(
   { client, settings }: RunContext,
@@ -215,12 +184,13 @@ async function presentWorkload(
   }
   const { namespace } = service.metadata;
   const { signal, owner, owns, onlyOwned } = settings;
-  const controllerUid = isControlledBy(service, owner) ? { controllerUid: owner.metadata.uid } : {};
+  const isOwn = isControlledBy(service, owner);
+  const reader = isOwn ? client : (settings.client.live ?? client);
   for (const type of rolling) {
     // Without `onlyOwned`, an earlier chain may have had a workload of any kind.
-    if (onlyOwned && owns?.some((each) => isSameKind(each, type)) !== true) continue;
-    const options = { namespace, ...controllerUid, signal };
-    const found = await listOfKind(client, type, options).catch((error: unknown) => {
+    if (isOwn && onlyOwned && owns?.some((each) => isSameKind(each, type)) !== true) continue;
+    const options = { namespace, ...(isOwn && { controllerUid: owner.metadata.uid }), signal };
+    const found = await listOfKind(reader, type, options).catch((error: unknown) => {
       if (isForbidden(error)) return [];
       throw error;
     });

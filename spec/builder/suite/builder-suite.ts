@@ -7,6 +7,7 @@ import { customResourcesSuite } from './custom-resources.js';
 import { driftSuite } from './drift.js';
 import { eventsSuite } from './events.js';
 import { generatedSuite } from './generated.js';
+import { guardsSuite } from './guards.js';
 import { hashingSuite } from './hashing.js';
 import { immutableSuite } from './immutable.js';
 import { refusedChangesSuite } from './refused-changes.js';
@@ -49,6 +50,7 @@ export function builderSuite(newTarget: NewTarget): void {
   describe('rollout gate', () => rolloutGateSuite(open));
   describe('replicas of an autoscaler', () => replicasSuite(open));
   describe('objects that select a workload', () => workloadSelectionSuite(open));
+  describe('NetworkPolicies and budgets', () => guardsSuite(open));
   describe('immutable fields', () => immutableSuite(open));
   describe('changes that a webhook or a policy refuses', () => refusedChangesSuite(open));
   describe('custom resources', () => customResourcesSuite(open));

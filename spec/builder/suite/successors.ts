@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { isReconcileFailed } from '../../../lib/apply/index.js';
 import type { Builder } from '../../../lib/builder/index.js';
 import { forwarding } from '../../../lib/client/index.js';
-import type { Client } from '../../../lib/client/index.js';
+import type { CachingClient, Client } from '../../../lib/client/index.js';
 import {
   ConfigMap,
   Deployment,
@@ -12,7 +12,7 @@ import {
 } from '../../../lib/object/kinds.js';
 import type { ResourceType } from '../../../lib/object/resource-type.js';
 import type { OpenScene } from './builder-suite.js';
-import { podSpec, summary, usedKinds } from './scene.js';
+import { podSpec, summary, usedKinds, withCache } from './scene.js';
 import type { Scene } from './scene.js';
 
 const ports = [{ port: 80 }];
@@ -202,6 +202,37 @@ export function successorsSuite(open: OpenScene): void {
       expect((await scene.get(Service, 'front')).spec?.selector).to.deep.equal(selector);
     });
 
+  it('keeps ready pods of a kind that the operator does not own behind an adopted Service', async () => {
+    const scene = await open();
+    const { namespace } = scene;
+    const selector = { app: 'former' };
+    const template = { metadata: { labels: selector }, spec: podSpec };
+    await scene.admin.create<StatefulSet>({
+      ...{ apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { namespace, name: 'former' } },
+      spec: { serviceName: 'former', selector: { matchLabels: selector }, template },
+    });
+    await scene.admin.create<Service>({
+      ...{ apiVersion: 'v1', kind: 'Service', metadata: { namespace, name: 'front' } },
+      spec: { selector, ports },
+    });
+    await scene.target.eventually(async () => {
+      expect(await servedBy(scene, 'front')).to.deep.equal(['StatefulSet/former']);
+    });
+    const owns = [Service, Deployment];
+    const { client, stop } = await withCache(scene.operator.client, owns);
+    const chain = (): Builder =>
+      scene
+        .builder({ client: watching(scene, 'front', client), onlyOwned: true, owns })
+        .service({ name: 'front', workload: 'web', adopt: true, spec: { ports } })
+        .deployment({ name: 'web', podSpec });
+    const [service] = await chain().reconcile();
+    expect(service?.operation).to.equal('pending');
+    expect(service?.reason).to.include(`moves from StatefulSet ${namespace}/former once`);
+    await scene.reconcileUntilDone(chain);
+    expect(await servedBy(scene, 'front')).to.deep.equal(['Deployment/web']);
+    await stop();
+  });
+
   it('keeps a workload whose Service has not moved yet, although the new one is ready', async () => {
     const scene = await open();
     const isReady = (name: string): Promise<void> =>
@@ -281,8 +312,11 @@ async function servedBy(scene: Scene, service: string): Promise<readonly string[
 }
 
 /** Returns the operator's client, which fails once a write leaves the Service without ready pods. */
-function watching(scene: Scene, service: string): Client {
-  const inner = scene.operator.client;
+function watching(
+  scene: Scene,
+  service: string,
+  inner: CachingClient = scene.operator.client,
+): CachingClient {
   const checked = async <T>(write: Promise<T>): Promise<T> => {
     const answer = await write;
     if ((await servedBy(scene, service)).length === 0) throw new Error(`${service}: no ready pods`);
@@ -290,6 +324,7 @@ function watching(scene: Scene, service: string): Client {
   };
   return {
     ...forwarding(inner),
+    live: inner.live,
     apply: (object, options) => checked(inner.apply(object, options)),
     delete: (type, key, options) => checked(inner.delete(type, key, options)),
   };

@@ -46,34 +46,6 @@ export function workloadSelectionSuite(open: OpenScene): void {
     expect((await scene.get(PodDisruptionBudget, 'api')).spec?.selector).to.deep.equal(apiPods);
   });
 
-  for (const onImmutable of ['fail', 'recreate'] as const)
-    it(`${onImmutable === 'fail' ? 'keep' : 'change'} their selector if the workload ${onImmutable === 'fail' ? 'has to keep its own' : 'is recreated'}`, async () => {
-      const scene = await open();
-      const chain = (app: string): Builder =>
-        scene
-          .builder({ onImmutable })
-          .deployment({ name: 'api', selector: { app }, podSpec })
-          .podDisruptionBudget({ name: 'api', spec: { minAvailable: 1 } })
-          .networkPolicy({ name: 'api', spec: { policyTypes: ['Ingress'] } });
-      await scene.reconcileUntilDone(() => chain('a'));
-      const selectors = async (): Promise<readonly unknown[]> => [
-        (await scene.get(PodDisruptionBudget, 'api')).spec?.selector?.matchLabels,
-        (await scene.get(NetworkPolicy, 'api')).spec?.podSelector?.matchLabels,
-      ];
-      if (onImmutable === 'recreate') {
-        await scene.reconcileUntilDone(() => chain('b'));
-        expect(await selectors()).to.deep.equal([{ app: 'b' }, { app: 'b' }]);
-        return;
-      }
-      const plan = await chain('b').plan();
-      expect(plan.objects.map(({ reason }) => reason?.includes('keeps its selector'))).to.include(
-        true,
-      );
-      const [error] = await errorsOf(chain('b'));
-      expect(error?.code).to.equal('ImmutableField');
-      expect(await selectors()).to.deep.equal([{ app: 'a' }, { app: 'a' }]);
-    });
-
   it('allow a Service without pods if its selector is empty', async () => {
     const scene = await open();
     await scene

@@ -1,0 +1,111 @@
+import maxBy from 'lodash/maxBy.js';
+import { isKind, podTemplateIn, readObject, rollsPods } from '../apply/index.js';
+import type { KeptPart } from '../apply/index.js';
+import {
+  appliedFields,
+  deepEqual,
+  describeObject,
+  fieldPath,
+  isControlledBy,
+  isJsonObject,
+  matchesLabels,
+  NetworkPolicy,
+  PodDisruptionBudget,
+} from '../object/index.js';
+import type { LabelSelector, UnstructuredObject } from '../object/index.js';
+import type { Chain, ChainedObject } from './chain.js';
+import type { RunContext } from './context.js';
+import type { SelectingObject } from './successors.js';
+
+/** A selector that a NetworkPolicy or a budget keeps for now. */
+export interface KeptSelector extends KeptPart {
+  /** The chained workloads whose present pods the new selector would not select. */
+  readonly workloads: readonly ChainedObject[];
+}
+
+interface Workload {
+  readonly chained: ChainedObject;
+  readonly live: UnstructuredObject;
+}
+
+/**
+ * Returns the selector that a NetworkPolicy or a budget keeps for now; undefined if it may get the new one. The new one
+ * selects pods of the workload in the chain. If the live workload has other pod labels, as its selector is immutable,
+ * its pods would lose their policy. Of the present selector, the selectors of the live workloads and the new one, the
+ * object gets the one that selects most of these workloads. A selector that another manager has set does not count.
+ */
+export async function keptSelector(
+  context: RunContext,
+  chain: Chain,
+  { chained, live }: SelectingObject,
+): Promise<KeptSelector | undefined> {
+  const field = selectorField(live);
+  if (field === undefined) return undefined;
+  const wanted = selectorIn(chained.link.object, field);
+  if (wanted === undefined) return undefined;
+  const present = isTaken(context, live, field) ? undefined : selectorIn(live, field);
+  if (deepEqual(wanted, present)) return undefined;
+  const workloads = await workloadsOf(context, selectedBy(chain, chained, wanted));
+  const missed = workloads.filter((one) => !selects(wanted, one.live));
+  const [first] = missed;
+  const { owner } = context.settings;
+  const own = workloads.filter((one) => isControlledBy(one.live, owner));
+  const candidates = [present, ...own.map((one) => selectorIn(one.live, 'selector')), wanted];
+  const kept = maxBy(
+    candidates.flatMap((each) => each ?? []),
+    (each) => workloads.filter((one) => selects(each, one.live)).length,
+  );
+  if (first === undefined || deepEqual(kept, wanted)) return undefined;
+  return {
+    reason: `keeps its selector, because the new one would not select the pods of ${describeObject(first.live)}`,
+    change: (object) => ({ ...object, spec: { ...specOf(object), [field]: kept } }),
+    workloads: missed.map((one) => one.chained),
+  };
+}
+
+function selectorField(object: UnstructuredObject): string | undefined {
+  if (isKind(object, NetworkPolicy)) return 'podSelector';
+  return isKind(object, PodDisruptionBudget) ? 'selector' : undefined;
+}
+
+function specOf({ spec }: UnstructuredObject): Readonly<Record<string, unknown>> {
+  return isJsonObject(spec) ? spec : {};
+}
+
+function selectorIn(object: UnstructuredObject, field: string): LabelSelector | undefined {
+  return specOf(object)[field] as LabelSelector | undefined;
+}
+
+/** Returns true if another manager has set the field that the operator applied before. */
+function isTaken({ settings }: RunContext, live: UnstructuredObject, field: string): boolean {
+  const applied = appliedFields(live, settings.controllerName);
+  return applied !== undefined && !applied.has(fieldPath('spec', field));
+}
+
+/** Returns the chained workloads that `selector` selects. */
+function selectedBy(
+  chain: Chain,
+  { ref }: ChainedObject,
+  selector: LabelSelector,
+): readonly ChainedObject[] {
+  return chain.objects.filter(
+    (one) => one.ref.namespace === ref.namespace && selects(selector, one.link.object),
+  );
+}
+
+async function workloadsOf(
+  context: RunContext,
+  chained: readonly ChainedObject[],
+): Promise<readonly Workload[]> {
+  const found: Workload[] = [];
+  for (const one of chained) {
+    const live = await readObject(context, one.type, one.ref);
+    if (live !== undefined) found.push({ chained: one, live });
+  }
+  return found;
+}
+
+function selects(selector: LabelSelector, workload: UnstructuredObject): boolean {
+  const { labels = {} } = podTemplateIn(workload)?.metadata ?? {};
+  return rollsPods(workload) && matchesLabels(selector, labels as Readonly<Record<string, string>>);
+}
