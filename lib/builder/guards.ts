@@ -18,7 +18,7 @@ import type { RunContext } from './context.js';
 import type { SelectingObject } from './successors.js';
 
 /** A selector that a NetworkPolicy or a budget keeps for now. */
-export interface KeptSelector extends KeptPart {
+interface KeptSelector extends KeptPart {
   /** The chained workloads whose present pods the new selector would not select. */
   readonly workloads: readonly ChainedObject[];
 }
