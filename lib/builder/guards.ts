@@ -107,5 +107,5 @@ async function workloadsOf(
 
 function selects(selector: LabelSelector, workload: UnstructuredObject): boolean {
   const { labels = {} } = podTemplateIn(workload)?.metadata ?? {};
-  return rollsPods(workload) && matchesLabels(selector, labels as Readonly<Record<string, string>>);
+  return rollsPods(workload) && matchesLabels(selector, labels);
 }

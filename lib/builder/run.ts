@@ -186,7 +186,7 @@ export class Run {
       outcome.state === 'done' && outcome.result.operation !== 'unchanged';
     if (!phases.workloads.some(isChange)) return outcomes;
     return Promise.all(
-      outcomes.map((outcome, nth) => {
+      outcomes.map(async (outcome, nth) => {
         const chained = phases.early[nth];
         const waits = outcome.state === 'pending' && chained && isKind(chained.ref, NetworkPolicy);
         return waits ? this.#one(chained) : outcome;
