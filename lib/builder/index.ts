@@ -6,7 +6,7 @@
  * Read `builder.ts`, with `link.ts` (the plain data of a link) and `kinds/` (the options of each kind). Then
  * `run.ts`, one reconcile: `settled.ts` skips unchanged chains, `apply-order.ts` and `dependencies.ts` order
  * the objects, and `stamp.ts` gives pod templates the hashes of their configuration. `reconcile-workloads.ts`
- * and `rollout-state.ts` roll out one workload after the other; `successors.ts` keeps what running pods
+ * and `rollout-state.ts` roll out one workload after the other; `successors.ts` and `guards.ts` keep what running pods
  * still use. `plan.ts` describes the same run without writes, and `render-plan.ts` prints it.
  */
 export { Builder, awaitRunning, refuseUnused, startHandler } from './builder.js';

@@ -9,7 +9,16 @@ import type {
 } from '../controller/index.js';
 import { builderAccess, checkRequiredAccess, eventAccess } from '../manager/index.js';
 import type { RequiredAccess, Added, ManagerAddOptions, Manager } from '../manager/index.js';
-import { apiVersionOf, groupOfType, isJsonObject, qualifiedNameProblem } from '../object/index.js';
+import {
+  apiVersionOf,
+  DaemonSet,
+  Deployment,
+  groupOfType,
+  isJsonObject,
+  qualifiedNameProblem,
+  Service,
+  StatefulSet,
+} from '../object/index.js';
 import type { KubernetesObject, TypeReference } from '../object/index.js';
 import {
   withoutUndefined,
@@ -323,13 +332,16 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
     );
   }
 
-  #access({ status, finalize }: ControllerPlan<T>): readonly RequiredAccess[] {
+  #access({ status, finalize, builderOptions }: ControllerPlan<T>): readonly RequiredAccess[] {
     const type = this.#type;
+    const adopts = typeof builderOptions === 'object' && builderOptions.adopt === true;
     return [
       ...(status === undefined ? [] : [{ type, subresource: 'status', verbs: ['patch'] } as const]),
       // Without `finalizes`, the operator needs `patch` to remove a finalizer that an earlier release added.
       ...(finalize === undefined && !('crd' in type) ? [] : [{ type, verbs: ['patch'] } as const]),
       ...builderAccess(this.#owns),
+      // A Service keeps its former pods, whatever their workload is, until its new workload is rolled out.
+      ...(adopts && this.#owns.some(isService) ? workloadLists : []),
       ...eventAccess,
     ];
   }
@@ -409,6 +421,14 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
   #refuse(problem: string): never {
     throw new OperatorError('InvalidOption', `for(${this.#type.kind}): ${problem}`);
   }
+}
+
+const workloadLists: readonly RequiredAccess[] = [Deployment, StatefulSet, DaemonSet].map(
+  (type): RequiredAccess => ({ type, verbs: ['list'] }),
+);
+
+function isService(type: TypeReference<KubernetesObject>): boolean {
+  return type.kind === Service.kind && groupOfType(type) === '';
 }
 
 /** Returns the kinds of which each of two controllers would prune the objects of the other. */

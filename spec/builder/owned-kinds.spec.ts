@@ -5,7 +5,14 @@ import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { defineResource, s } from '../../lib/crd/index.js';
 import { Manager } from '../../lib/manager/index.js';
 import { getIfExists } from '../../lib/client/index.js';
-import { ConfigMap, NetworkPolicy, Secret, Service, StatefulSet } from '../../lib/object/kinds.js';
+import {
+  ConfigMap,
+  Deployment,
+  NetworkPolicy,
+  Secret,
+  Service,
+  StatefulSet,
+} from '../../lib/object/kinds.js';
 import { Operator } from '../../lib/operator/index.js';
 import { silentLogger } from '../../lib/system/index.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
@@ -127,6 +134,54 @@ describe('An operator that owns no Deployments', () => {
     await isServedBy('new');
     await running.stop();
   });
+});
+
+describe('An operator that adopts a Service', () => {
+  const schema = s.object({ spec: s.object({}) });
+  const Shop = defineResource({
+    ...{ group: 'shops.example', kind: 'Shop' },
+    versions: [{ name: 'v1', schema, status: s.status() }],
+  });
+  const cluster = testCluster({ crds: [Shop] });
+  const key = { name: 'toys', namespace: 'default' };
+
+  for (const place of ['its builder', 'the link'])
+    it(`keeps it at a StatefulSet, which it does not own, with adopt of ${place}`, async () => {
+      const client = cluster().client();
+      const { namespace } = key;
+      const selector = { app: 'former' };
+      const template = { metadata: { labels: selector }, spec: podSpec };
+      await client.create<StatefulSet>({
+        ...{ apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { namespace, name: 'former' } },
+        spec: { serviceName: 'former', selector: { matchLabels: selector }, template },
+      });
+      const ports = [{ port: 80 }];
+      await client.create<Service>({
+        ...{ apiVersion: 'v1', kind: 'Service', metadata: { namespace, name: 'front' } },
+        spec: { selector, ports },
+      });
+      await cluster().settled();
+      const operator = new Operator('shops');
+      const adopt = place === 'the link' ? true : undefined;
+      const shops = operator
+        .for(Shop)
+        .owns(Service, Deployment)
+        .builds(({ builder }) =>
+          builder
+            .service({ name: 'front', workload: 'web', adopt, spec: { ports } })
+            .deployment({ name: 'web', podSpec: { ...podSpec, nodeSelector: { nowhere: 'x' } } }),
+        );
+      if (adopt === true) shops.requires({ type: StatefulSet, verbs: ['list'] });
+      else shops.withBuilder({ adopt: true });
+      const running = await startOperator(cluster(), operator);
+      await client.create(Shop.object({ metadata: key, spec: {} }));
+      await running.eventually(async () => {
+        await client.get(Deployment, { namespace, name: 'web' });
+      });
+      const { spec } = await client.get(Service, { namespace, name: 'front' });
+      expect(spec?.selector).to.deep.equal(selector);
+      await running.stop();
+    });
 });
 
 describe('A Builder with `owns` of other kinds than its workloads', () => {
