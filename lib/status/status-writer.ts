@@ -3,7 +3,8 @@ import type { Client } from '../client/index.js';
 import { getIfExists } from '../client/index.js';
 import {
   isApiError,
-  isFoundInvalid,
+  isDenied,
+  isInvalid,
   isNotFound,
   conditionTexts,
   findCondition,
@@ -231,13 +232,13 @@ export class StatusWriter<T extends KubernetesObject> {
 
   /**
    * Handles the error of a status write. With the strategy `merge`, a status that the server can't store is
-   * logged and not written again.
+   * logged and not written again; one that a webhook or a policy refuses is tried again by the next reconcile.
    * @throws the error, or one that explains it, in all other cases, except for a deleted object of the
    * strategy `apply`
    */
   async #explain(object: T, error: unknown, context: StatusWriting['context']): Promise<void> {
     const isOptional = this.#options.strategy === 'merge';
-    const isRefused = isFoundInvalid(error) || isOperatorError(error, 'Terminal');
+    const isRefused = isInvalid(error) || isOperatorError(error, 'Terminal');
     if (isOptional && isRefused) this.#gaps.refused(object, error, context.logger);
     else if (!isNotFound(error)) throw error;
     else if (await this.#isThere(object, context)) {
@@ -351,7 +352,9 @@ class StatusGaps {
 
   /** Records that the server refuses the operator's conditions together with the present status of the object. */
   refused(object: KubernetesObject, error: unknown, logger: Logger): void {
-    this.#refused.set(object.metadata.uid ?? '', { status: statusIn(object) });
+    if (!isApiError(error) || !isDenied(error)) {
+      this.#refused.set(object.metadata.uid ?? '', { status: statusIn(object) });
+    }
     logger.warn('a condition cannot be written: see the events and the log instead', { error });
   }
 

@@ -2,7 +2,7 @@ import {
   deepEqual,
   describeObject,
   findCondition,
-  isFoundInvalid,
+  isInvalid,
   isNotFound,
   createMergePatch,
   keyOf,
@@ -104,7 +104,7 @@ async function refuseUnlessGone(pass: Pass, problem: string, cause?: unknown): P
 /** Whether the definition of the kind or the server refuses the status. */
 export function isUnstorable(error: unknown): error is Error {
   const isRefused = isOperatorError(error, 'InvalidOption') || isOperatorError(error, 'Terminal');
-  return isRefused || isFoundInvalid(error);
+  return isRefused || isInvalid(error);
 }
 
 /**

@@ -45,6 +45,24 @@ export function deletingSuite(open: OpenStage): void {
     });
   }
 
+  it('ends the deletion although a policy refuses the last status', async () => {
+    const stage = await open();
+    await stage.deploy('1.0.0');
+    const { client } = stage.operator;
+    const message = `sampleconfigs "s" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`;
+    const patch: Client['patch'] = (...call) => {
+      if (!JSON.stringify(call[2]).includes('"Deleted"')) return client.patch(...call);
+      const request = { verb: 'patch', kind: 'SampleConfig', name: 's', status: 422 } as const;
+      return Promise.reject(new ApiError({ reason: 'Invalid', message }, request));
+    };
+    const refusing = stage.newReconciler({ client: { ...forwarding(client), patch } });
+    await stage.delete();
+    await stage.target.eventually(async () => {
+      await stage.pass('1.0.0', refusing);
+      expect(await stage.exists()).to.equal(false);
+    });
+  });
+
   it('deletes in reverse order, each object after the previous one is gone, and records one Event for each', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
