@@ -31,8 +31,8 @@ import type { Outcome } from './results.js';
 
 /**
  * Returns the changes of the live object that the server never allows. They come from a local comparison,
- * because the server often names only `spec`. If that finds no change, they are the fields that `refusal`,
- * the 422 of the server or of a webhook, calls immutable. Fields that `manager` has applied and no longer desires count too.
+ * because the server often names only `spec`. If that finds no change, they are the fields that `refusal`, the 422 of
+ * the server or of a webhook, calls immutable. Fields that `manager` has applied and no longer desires count too.
  */
 export function immutableChanges(
   pair: Pair,

@@ -220,7 +220,7 @@ export function causeOfRollout(causes: readonly ObjectReference[]): string | und
   return `${causes.map((ref) => describeObject(ref)).join(', ')} changed`;
 }
 
-/** A part of an object that stays for now, while the rest may change. */
+/** A part of an object that must not change yet, while the rest may change. */
 export interface KeptPart {
   readonly reason: string;
   /** Puts the part into a desired object, in place of the desired one. */

@@ -1,23 +1,21 @@
 import maxBy from 'lodash/maxBy.js';
-import { isKind, podTemplateIn, readObject, rollsPods } from '../apply/index.js';
+import { isKind, readObject } from '../apply/index.js';
 import type { KeptPart } from '../apply/index.js';
 import {
-  appliedFields,
   deepEqual,
   describeObject,
-  fieldPath,
   isControlledBy,
   isJsonObject,
-  matchesLabels,
   NetworkPolicy,
   PodDisruptionBudget,
 } from '../object/index.js';
 import type { LabelSelector, UnstructuredObject } from '../object/index.js';
 import type { Chain, ChainedObject } from './chain.js';
 import type { RunContext } from './context.js';
-import type { SelectingObject } from './successors.js';
+import { isTaken, selectedBy, selects } from './pod-selectors.js';
+import type { SelectingObject } from './pod-selectors.js';
 
-/** A selector that a NetworkPolicy or a budget keeps for now. */
+/** A selector that a NetworkPolicy or a budget has to keep. */
 interface KeptSelector extends KeptPart {
   /** The chained workloads whose present pods the new selector would not select. */
   readonly workloads: readonly ChainedObject[];
@@ -29,7 +27,7 @@ interface Workload {
 }
 
 /**
- * Returns the selector that a NetworkPolicy or a budget keeps for now; undefined if it may get the new one. The new one
+ * Returns the selector that a NetworkPolicy or a budget has to keep; undefined if it may get the new one. The new one
  * selects pods of the workload in the chain. If the live workload has other pod labels, as its selector is immutable,
  * its pods would lose their policy. Of the present selector, the selectors of the live workloads and the new one, the
  * object gets the one that selects most of these workloads. A selector that another manager has set does not count.
@@ -77,22 +75,6 @@ function selectorIn(object: UnstructuredObject, field: string): LabelSelector | 
 }
 
 /** Returns true if another manager has set the field that the operator applied before. */
-function isTaken({ settings }: RunContext, live: UnstructuredObject, field: string): boolean {
-  const applied = appliedFields(live, settings.controllerName);
-  return applied !== undefined && !applied.has(fieldPath('spec', field));
-}
-
-/** Returns the chained workloads that `selector` selects. */
-function selectedBy(
-  chain: Chain,
-  { ref }: ChainedObject,
-  selector: LabelSelector,
-): readonly ChainedObject[] {
-  return chain.objects.filter(
-    (one) => one.ref.namespace === ref.namespace && selects(selector, one.link.object),
-  );
-}
-
 async function workloadsOf(
   context: RunContext,
   chained: readonly ChainedObject[],
@@ -103,9 +85,4 @@ async function workloadsOf(
     if (live !== undefined) found.push({ chained: one, live });
   }
   return found;
-}
-
-function selects(selector: LabelSelector, workload: UnstructuredObject): boolean {
-  const { labels = {} } = podTemplateIn(workload)?.metadata ?? {};
-  return rollsPods(workload) && matchesLabels(selector, labels);
 }

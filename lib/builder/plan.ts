@@ -19,13 +19,13 @@ import type { Chain, ChainedObject, LostObject } from './chain.js';
 import type { RunContext } from './context.js';
 import { dependenciesOf, dependencyFailed } from './dependencies.js';
 import { keptSelector } from './guards.js';
+import type { SelectingObject } from './pod-selectors.js';
 import { finishObject, prepareObject } from './run.js';
 import { decidePruning } from './prune.js';
 import { inRolloutOrder } from './reconcile-workloads.js';
 import { reasonToHold } from './rollout-state.js';
 import { stampsFor, stampSources } from './stamp.js';
 import { reasonToStay } from './successors.js';
-import type { SelectingObject } from './successors.js';
 
 /** A workload whose pods would be replaced. */
 export interface PlannedRollout {

@@ -1,7 +1,6 @@
+import isEmpty from 'lodash/isEmpty.js';
 import {
-  appliedFields,
   deepEqual,
-  fieldPath,
   groupOfType,
   isControlledBy,
   isForbidden,
@@ -24,12 +23,15 @@ import {
 import type { Candidate } from '../apply/index.js';
 import type {
   KubernetesObject,
+  LabelSelector,
   UnstructuredObject,
   ResourceType,
   TypeReference,
 } from '../object/index.js';
 import type { Chain, ChainedObject } from './chain.js';
 import type { RunContext } from './context.js';
+import { isTaken, selectedBy, selects } from './pod-selectors.js';
+import type { SelectingObject } from './pod-selectors.js';
 import { prepareObject } from './run.js';
 
 // Time for the control plane and the nodes to update the endpoints of a changed Service.
@@ -39,12 +41,6 @@ const endpointsMs = 5_000;
 export interface Wait {
   readonly reason: string;
   readonly requeueAfterMs?: number;
-}
-
-/** An object that selects pods, as the chain wants it and as it is. */
-export interface SelectingObject {
-  readonly chained: ChainedObject;
-  readonly live: UnstructuredObject;
 }
 
 /** Returns the reason why a Service has to stay as it is; undefined if it may change, and for other objects. */
@@ -71,10 +67,10 @@ async function reasonOfService(
   const { selector, publishNotReadyAddresses } = desiredSpecOf(context, chain, chained);
   const { selector: selected = {} } = serviceSpecOf(live);
   if (deepEqual(selector, selected) || publishNotReadyAddresses === true) return undefined;
-  const edited = isEdited(live, context);
-  for (const successor of selectedBy(chain, chained, selector)) {
+  const edited = isTaken(context, live, 'selector');
+  for (const successor of selectedBy(chain, chained, podSelector(selector))) {
     const found = await readObject(context, successor.type, successor.ref);
-    const isThere = found !== undefined && selects(selector, found);
+    const isThere = found !== undefined && selects(podSelector(selector), found);
     if (isThere && (rolloutStatus(found).complete || isGoverned(found, live))) continue;
     if (edited && isThere && readyPods(found) > 0) continue;
     const former = edited ? undefined : found;
@@ -132,9 +128,9 @@ async function waitOfServices(
     const live = await readObject(context, service.type, service.ref);
     if (live === undefined) continue;
     const { selector } = desiredSpecOf(context, chain, service);
-    const successors = selectedBy(chain, service, selector);
+    const successors = selectedBy(chain, service, podSelector(selector));
     if (successors.length === 0 || holdsWhatTheyNeed(orphan, successors)) continue;
-    if (!selects(serviceSpecOf(live).selector, orphan)) {
+    if (!selects(podSelector(serviceSpecOf(live).selector), orphan)) {
       const leftMs = movedAt(live, context) + endpointsMs - context.settings.clock.now();
       if (leftMs <= 0) continue;
       // `movedAt` is the server's time. The limit prevents a wait of hours if the local clock is behind.
@@ -169,8 +165,8 @@ const rolling: readonly ResourceType<KubernetesObject>[] = [Deployment, Stateful
 
 /**
  * Returns a workload with ready pods that `service` selects; undefined if there is no such workload. It is one of the
- * owner, or any workload if the owner is about to adopt the Service. The latter may be of a kind, or have labels, that the
- * cache leaves out.
+ * owner, or any workload if the owner is about to adopt the Service. The latter may be of a kind, or have labels, that
+ * the cache leaves out.
  */
 async function presentWorkload(
   { client, settings }: RunContext,
@@ -194,7 +190,9 @@ async function presentWorkload(
       if (isForbidden(error)) return [];
       throw error;
     });
-    const present = found.find((each) => readyPods(each) > 0 && selects(selector, each));
+    const present = found.find(
+      (each) => readyPods(each) > 0 && selects(podSelector(selector), each),
+    );
     if (present !== undefined) return present;
   }
   return undefined;
@@ -225,33 +223,14 @@ function desiredSpecOf({ settings }: RunContext, chain: Chain, chained: ChainedO
   return { ...spec, selector };
 }
 
-/** Returns the chained workloads that a chained Service selects. */
-function selectedBy(
-  chain: Chain,
-  { ref }: ChainedObject,
-  selector: Labels,
-): readonly ChainedObject[] {
-  return chain.objects.filter(
-    (one) => one.ref.namespace === ref.namespace && selects(selector, one.link.object),
-  );
-}
-
-function selects(selector: Labels | undefined, workload: UnstructuredObject): boolean {
-  const pairs = Object.entries(selector ?? {});
-  const { labels = {} } = podTemplateIn(workload)?.metadata ?? {};
-  const isWorkload = rollsPods(workload) && pairs.length > 0;
-  return isWorkload && pairs.every(([key, value]) => labels[key] === value);
+/** Returns the selector of a Service as that of other kinds; undefined for one without labels, which selects no pods. */
+function podSelector(labels: Labels = {}): LabelSelector | undefined {
+  return isEmpty(labels) ? undefined : { matchLabels: { ...labels } };
 }
 
 function readyPods({ status }: UnstructuredObject): number {
   const counts = (status ?? {}) as { readonly readyReplicas?: number; numberReady?: number };
   return counts.readyReplicas ?? counts.numberReady ?? 0;
-}
-
-/** Returns true if another manager has set the selector of `service`. */
-function isEdited(service: UnstructuredObject, { settings }: RunContext): boolean {
-  const applied = appliedFields(service, settings.controllerName);
-  return applied !== undefined && !applied.has(fieldPath('spec', 'selector'));
 }
 
 /** Returns true if `service` is the governing Service of a StatefulSet with a ready pod. */

@@ -30,7 +30,7 @@ interface Merging {
   readonly schema: Schema | undefined;
   readonly path: FieldPath;
   readonly isWhole: (path: FieldPath) => boolean;
-  /** True for an entry of a list with `retainKeys`: any change also removes members that are not desired. */
+  /** True for an entry of a list with `retainKeys`: if it changes, its members that are not desired are removed. */
   readonly retainsKeys?: boolean;
 }
 

@@ -153,8 +153,8 @@ export class ObjectReconciler<T extends KubernetesObject> {
   }
 
   /**
-   * Adds the condition that ends a pause to an update that would otherwise keep the condition of the pause. An update
-   * that replaces all conditions needs no such addition.
+   * Adds the condition that ends a pause to an update that keeps the other conditions. If an update replaces all
+   * conditions, it removes that of the pause anyway.
    */
   #resumed(object: T, update: StatusUpdate, { keepOthers }: StatusWriting): StatusUpdate {
     const { by, update: end } = pauseOf(object, statusConditions(object), commonPauseAnnotations);

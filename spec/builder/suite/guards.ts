@@ -7,6 +7,7 @@ import type { Client } from '../../../lib/client/index.js';
 import type { Deployment } from '../../../lib/object/kinds.js';
 import { NetworkPolicy, PodDisruptionBudget } from '../../../lib/object/kinds.js';
 import type { OpenScene } from './builder-suite.js';
+import { errorsOf } from './immutable.js';
 import { claimSpec, podSpec, summary } from './scene.js';
 import type { Scene } from './scene.js';
 
@@ -47,6 +48,22 @@ export function guardsSuite(open: OpenScene): void {
       for (const { reason } of results) expect(reason).to.match(reasonFor(scene));
       expect(await selectors(scene)).to.deep.equal([labeled('a'), labeled('a')]);
     }
+  });
+
+  it('leave an invalid selector to the API server, whose refusal names the object', async () => {
+    const scene = await open();
+    const chain = (app: string): Builder =>
+      scene
+        .builder()
+        .deployment({ name: 'api', podSpec })
+        .podDisruptionBudget({
+          name: 'own',
+          spec: { minAvailable: 1, selector: { matchLabels: { app } } },
+        });
+    await chain('a').reconcile();
+    const [error] = await errorsOf(chain('not a label'));
+    expect(error?.code).to.equal('Terminal');
+    expect(error?.message).to.include('PodDisruptionBudget').and.include('not a label');
   });
 
   it('get the new selector in the reconcile that recreates the workload', async () => {
