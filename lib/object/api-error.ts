@@ -205,8 +205,12 @@ export const isNamespaceTerminating = (error: unknown): boolean =>
   isForbidden(error) &&
   (error as ApiError).causes.some((cause) => cause.reason === 'NamespaceTerminating');
 
+// The server's own messages may quote a refusal later in the text, for example from a status.
+const startsAsDenial = new RegExp(`^(\\S+( "[^"]*")? is forbidden: )?${denial.source}`);
+
 /** Whether an admission webhook or a policy refuses the request. */
-export const isDenied = ({ body: { message = '' } }: ApiError): boolean => denial.test(message);
+export const isDenied = ({ body: { message = '' } }: ApiError): boolean =>
+  startsAsDenial.test(message);
 
 /**
  * Whether the API server itself finds the object invalid. A webhook or a policy that refuses it with 422 may accept it

@@ -74,6 +74,14 @@ describe('the reason of an ApiError', () => {
     });
   }
 
+  it('is read from an answer that quotes the refusal of a policy', () => {
+    const quoted = "policy 'p' with binding 'b' denied request: no";
+    const message = `Apply failed with 1 conflict: conflict with "${quoted}": .spec.replicas`;
+    expect(namesOf(errorOf({ reason: 'Conflict', message }, { status: 409 }))).to.deep.equal([
+      'isConflict',
+    ]);
+  });
+
   it('is not read from other errors', () => {
     expect(namesOf(Object.assign(new Error('not found'), { status: 404 }))).to.deep.equal([]);
     expect(namesOf(new OperatorError('InvalidValue', 'not found'))).to.deep.equal([]);
