@@ -434,7 +434,7 @@ interface ServerAsking extends Asking {
   readonly discovery?: DiscoveryHandler | undefined;
 }
 
-/** A request whose user is known. */
+/** An authenticated request. */
 interface IdentifiedRequest {
   readonly info: RequestInfo;
   readonly request: TransportRequest;

@@ -118,7 +118,7 @@ export function typeChange(
   return undefined;
 }
 
-/** A response as Go decodes it. */
+/** An `AdmissionReview` with a response, as Go decodes it. */
 interface DecodedReview {
   readonly kind?: string;
   readonly apiVersion?: string;
@@ -184,7 +184,7 @@ function patchProblem(mutating: boolean, patch: string, type?: string): string |
     : `unsupported patch type ${JSON.stringify(type)}`;
 }
 
-/** The parts of a request that admission reads, for all of its writes. */
+/** The parts of a request that admission reads. All writes of the request share them. */
 export interface AdmissionRequest {
   readonly kind: ServedKind;
   /**
@@ -202,7 +202,7 @@ export interface AdmissionRequest {
   /** Decides about the requests of the user. */
   readonly authorizer: Authorizer;
   readonly dryRun: boolean;
-  /** The options of the operation, without their kind; null for a connection. */
+  /** The options of the operation, without their kind; null for a CONNECT. */
   readonly options: Readonly<Record<string, unknown>> | null;
   /** Adds a `Warning` header to the answer. */
   readonly warn: (text: string) => void;

@@ -54,7 +54,7 @@ function opaque<T>(type: keyof typeof typeNames, value: T): CelOpaque<T> {
 
 type CheckValue = CelOpaque<Check>;
 
-/** Declares a method that narrows a check of a resource. */
+/** Declares a CEL method that adds an attribute, such as the namespace, to the check of a resource. */
 function narrowing(
   name: 'subresource' | 'namespace' | 'name' | 'fieldSelector' | 'labelSelector',
   narrowed: (text: string) => Partial<AccessAttributes>,

@@ -19,9 +19,9 @@ type Rule = Wire<V1NamedRuleWithOperations>;
 type Selectors = Pick<Wire<V1MatchResources>, 'objectSelector' | 'namespaceSelector'>;
 
 /**
- * Returns the version of the kind in which `webhook` receives the write; undefined if it does not
- * match.
- * @throws StatusError 404: the namespace for the selector does not exist; 403: a condition fails.
+ * Returns the kind in the version in which `webhook` receives the written object; undefined if the webhook does not
+ * match the write.
+ * @throws StatusError 404: the namespace for the selector does not exist; 403: a match condition fails to evaluate.
  */
 export function invokedKind(
   core: ServerCore,
@@ -34,8 +34,8 @@ export function invokedKind(
 }
 
 /**
- * Returns the version of the kind in which `resources` match a write; undefined if they do not
- * match.
+ * Returns the kind of a write in the version that a rule of `resources` matches; undefined if `resources` do not match
+ * the write.
  * @throws StatusError 404: the namespace for the selector does not exist.
  */
 export function matchedKind(
@@ -126,7 +126,7 @@ function objectSelected(
   attributes: AdmissionAttributes,
 ): boolean {
   if (isEmptySelector(objectSelector)) return true;
-  // The options of a connection have no labels.
+  // The object of a CONNECT is its options, which have no labels.
   if (attributes.operation === 'CONNECT') return false;
   return [attributes.object, attributes.old].some(
     (object) => object !== undefined && selects(objectSelector, object.metadata.labels) === true,

@@ -26,7 +26,10 @@ const jsonPatchFields: ReadonlyMap<string, CelType> = new Map([
   ['value', dynType],
 ]);
 
-/** Returns the type `Object`, or the type of one of its fields such as `Object.spec.template`. Any field may follow. */
+/**
+ * Returns the type `Object`, or the type of one of its fields such as `Object.spec.template`. Values of these types may
+ * have any field.
+ */
 function objectType(name: string): CelStructType | undefined {
   if (name !== 'Object' && !name.startsWith('Object.')) return undefined;
   return { type: structType(name, new Map()), fieldNamed: () => dynType };
@@ -51,7 +54,7 @@ export const mutationTypes = {
   ApplyConfiguration: structType('Object', new Map()),
 } as const;
 
-/** Returns the problem of a mutation whose type is not the wanted one; undefined without a problem. */
+/** Returns the problem if the expression of a mutation has another type than `wanted`; otherwise undefined. */
 export function mutationTypeProblem({ type }: CelProgram, wanted: CelType): string | undefined {
   const [given, expected] = [typeText(type), typeText(wanted)];
   return given === expected ? undefined : `must evaluate to ${expected} but got ${given}`;

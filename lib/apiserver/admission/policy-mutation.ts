@@ -29,8 +29,8 @@ import { bindingMatches, conditionsOf, evaluated, valuesOf } from './policy-admi
 export interface PolicyMutations {
   readonly object: UnstructuredObject;
   /**
-   * The policies that ran and accept a second run, each with its binding and parameter. The real server runs them
-   * again after any change, even if one of them made it.
+   * The policies with the `reinvocationPolicy` `IfNeeded` that ran, each with its binding and parameter. The real
+   * server runs them again after any change, even after their own.
    */
   readonly reinvocable: ReadonlySet<string>;
 }
@@ -40,7 +40,7 @@ class MutationError extends Error {}
 
 /**
  * Applies all bound MutatingAdmissionPolicies, in the order of their names.
- * @param only - some of `reinvocable` of the first run. @defaultValue all
+ * @param only - the policies to run again: some of `reinvocable` of the first run. @defaultValue all policies
  * @throws StatusError 403: mutations fail, and their policies do not ignore that.
  */
 export function mutateByPolicies(
@@ -102,7 +102,7 @@ interface PolicyRun {
   readonly fail: (problem: string) => void;
 }
 
-/** Applies a policy. If a mutation fails, it changes nothing, and the next mutation runs. */
+/** Applies a policy. A mutation that fails changes nothing, and the next mutation runs. */
 function mutated(
   core: ServerCore,
   { policy, binding, kind }: Applied,
@@ -216,7 +216,7 @@ function patched(
     next = applyJsonPatch(given, operations, { dialect: 'kubernetes' });
   } catch (error) {
     if (!(error instanceof JsonPatchError)) throw error;
-    // As on a real server: the patch of a failed test is not applied.
+    // As on a real server: if a `test` operation fails, the whole JSON patch changes nothing.
     if (error.problem === 'test-failed') return given;
     const { op, path = '' } = operations[error.index] ?? {};
     const isMissing = error.problem === 'missing-path' && op === 'add';

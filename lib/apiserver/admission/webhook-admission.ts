@@ -53,7 +53,7 @@ interface WebhookMutations {
   readonly write: AdmittedWrite;
   /** The ids of webhooks that must be called again, because a later webhook changed the object. */
   readonly again: ReadonlySet<string>;
-  /** The ids of called webhooks that accept a second call. */
+  /** The ids of the called webhooks with the `reinvocationPolicy` `IfNeeded`. */
   readonly reinvocable: ReadonlySet<string>;
 }
 
@@ -74,7 +74,7 @@ type Outcome = { readonly response: AdmissionResponse } | { readonly failure: st
 export class WebhookAdmission implements WriteHooks {
   readonly #core: ServerCore;
   readonly #request: AdmissionRequest;
-  /** The name in the original object. */
+  /** The name of the object before webhooks and policies changed it. */
   #name: string | undefined;
 
   constructor(core: ServerCore, request: AdmissionRequest) {
@@ -83,13 +83,13 @@ export class WebhookAdmission implements WriteHooks {
   }
 
   /**
-   * Applies mutating policies, then calls mutating webhooks one after the other. If they change the object, the server's
-   * own admission runs again, then policies with `IfNeeded`, then webhooks with `IfNeeded` that have not seen the last
-   * change.
+   * Applies mutating policies, then calls mutating webhooks one after the other. If they change the object, the
+   * server's own admission runs again, then policies with `IfNeeded`, then webhooks with `IfNeeded` that have not
+   * received the last change.
    */
   admit(write: AdmittedWrite & { readonly object: UnstructuredObject }): UnstructuredObject {
     const { object: given, operation } = write;
-    // The options of a connection have no metadata.
+    // The object of a CONNECT is its options, which have no metadata.
     if (operation === 'CONNECT') return this.#admitted(write);
     this.#name = given.metadata.name;
     return this.#withValidManagers(given, this.#admitted(write));
@@ -109,7 +109,9 @@ export class WebhookAdmission implements WriteHooks {
     return this.#mutate({ ...write, object: next }, { due, reinvocable }).write.object ?? next;
   }
 
-  /** Returns the mutated object. If its `managedFields` are invalid, it keeps those of `given`. */
+  /**
+   * Returns the mutated object. If its `managedFields` are invalid, replaces them by those of `given`, with a warning.
+   */
   #withValidManagers(given: UnstructuredObject, mutated: UnstructuredObject): UnstructuredObject {
     const { managedFields } = given.metadata;
     const { managedFields: changed } = mutated.metadata;
@@ -146,7 +148,7 @@ export class WebhookAdmission implements WriteHooks {
     }
   }
 
-  /** @param second - the webhooks to call again. @defaultValue the first round, which calls every webhook */
+  /** @param second - the webhooks to call again. @defaultValue undefined: the first round, which calls every webhook */
   #mutate(write: AdmittedWrite, second?: SecondRound): WebhookMutations {
     const round = second === undefined ? 0 : 1;
     let called = second?.due;
@@ -166,7 +168,7 @@ export class WebhookAdmission implements WriteHooks {
       if (changed !== current) {
         current = changed;
         for (const id of reinvocable) again.add(id);
-        // The webhooks that follow have not seen this change.
+        // The webhooks after this one have not received this change yet.
         called = second?.reinvocable;
       }
       if (one.webhook.reinvocationPolicy === 'IfNeeded') reinvocable.add(one.id);

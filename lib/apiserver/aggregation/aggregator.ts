@@ -11,7 +11,7 @@ import type { Discovered } from './availability.js';
 import { extensionServerOf, proxyTo, unavailable } from './extension-servers.js';
 
 /**
- * Knows the versions of all groups from their APIServices, and forwards requests to extension servers:
+ * Lists the versions of all groups by their APIServices, and forwards requests to extension servers:
  *
  * ```
  *   CRDs ──▶ ApiServices ──▶ discovery: which groups and versions, in which order
@@ -78,7 +78,7 @@ export class Aggregator {
 /** Extension servers have to begin their answer within this time, which is the default of the real server. */
 const timeLimitMs = 60_000;
 
-/** A request whose user is known. */
+/** An authenticated request. */
 interface Asked {
   readonly info: RequestInfo;
   readonly request: TransportRequest;

@@ -58,9 +58,8 @@ export interface RegisteredGroup {
 }
 
 /**
- * The APIServices of the server. It registers the built-in versions at the start, and keeps an APIService for each
- * served version of the CRDs. It is updated within the commit of the change that causes the update, as `CrdManager`
- * is.
+ * The APIServices of the server. This class registers the built-in versions at the start, and keeps an APIService for
+ * each served version of the CRDs. Like `CrdManager`, it reacts to a change within the commit of that change.
  */
 export class ApiServices {
   readonly #core: ServerCore;

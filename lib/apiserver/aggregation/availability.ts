@@ -116,7 +116,7 @@ export class Availability {
       this.#store(live, problem);
       return;
     }
-    // With an invalid bundle the real server fails to connect, and never reports that in the condition.
+    // With an invalid `caBundle`, the real server fails to connect, and never reports that in the condition.
     if (!isBundle(live.spec.caBundle)) return;
     const checked = this.#checked.get(name);
     const { uid } = live.metadata;

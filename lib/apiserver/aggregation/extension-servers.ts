@@ -19,9 +19,9 @@ import type { ApiService } from './api-services.js';
 export interface ExtensionServer {
   /** The host and port that the real server would use, for messages and `X-Forwarded-Host`. */
   readonly host: string;
-  /** The address, or a handler in this process; undefined if the server can reach neither. */
+  /** The URL of the extension server, or a handler in this process; undefined if this server cannot reach it. */
   readonly target: string | RequestHandler | undefined;
-  /** Whether the option `services` has the target. */
+  /** True if `target` is from the option `services`. */
   readonly isGiven: boolean;
   readonly service: ApiService;
 }

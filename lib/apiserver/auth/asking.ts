@@ -139,7 +139,7 @@ function isImpersonating(name: string): boolean {
   return /^impersonate-/i.test(name);
 }
 
-/** Over HTTP, a repeated header arrives as one, joined by commas. */
+/** Node.js joins the values of a repeated header with commas. */
 function valuesOf(value: string | readonly string[]): string[] {
   const values = typeof value === 'string' ? value.split(', ') : value;
   return values.filter((part) => part !== '').map(decoded);
@@ -216,7 +216,7 @@ export interface Session {
   readonly untilMs?: number | undefined;
 }
 
-/** Authentication and authorization of the requests of one HTTP listener. It replaces that of the API server. */
+/** Authentication and authorization of the requests of one HTTP listener, in place of those of the API server. */
 export interface ListenerAccess {
   /**
    * Authenticates a request.
@@ -232,7 +232,7 @@ export interface ListenerAccess {
   readonly serves?: ((group: string) => boolean) | undefined;
 }
 
-/** The client of a listener: its session, or the refusal if the client is unknown. */
+/** The result of the authentication by a listener: the session of the client, or the error if the client is unknown. */
 export type Visitor =
   | { readonly session: Session; readonly refused?: undefined }
   | { readonly refused: StatusError; readonly session?: undefined };

@@ -52,7 +52,7 @@ export class Authenticator {
   tokenUser(token: string, audiences: readonly string[] = [serverAudience]): TokenVerdict {
     const known = this.#users.get(token);
     if (known !== undefined) {
-      // Configured tokens are for the server only.
+      // Tokens of the option `users` are valid only for the audience of the server.
       return audiences.includes(serverAudience)
         ? { user: known, audiences: [serverAudience] }
         : { error: 'invalid bearer token' };
@@ -331,7 +331,7 @@ function readCertificate(secure: TLSSocket): CertifiedClient | undefined {
   const certificate = secure.getPeerCertificate(true) as Partial<DetailedPeerCertificate>;
   const { subject, fingerprint256 = '' } = certificate;
   if (subject === undefined) return undefined;
-  // A name with several values comes as a list, which the types omit.
+  // If the subject has several organizations (O), Node.js returns a list, which its types omit.
   const { O: groups = [], CN: user = '' } = subject as unknown as {
     readonly O?: string | readonly string[];
     readonly CN?: string;

@@ -141,7 +141,7 @@ export class RuleResolver {
     const role = this.#log.collection(`${group}/${plural}`).get(key) as
       (UnstructuredObject & Wire<V1ClusterRole>) | undefined;
     if (role !== undefined) {
-      // A decoded role without rules has null in their place.
+      // The decoder sets missing rules to null, as Go does.
       return { rules: (role.rules as PolicyRule[] | null | undefined) ?? [] };
     }
     const subject = qualifiedPlural({ group, plural: plural.slice(0, -1) });
@@ -190,7 +190,7 @@ function appliesTo(user: UserInfo, subject: Subject, bound: string): boolean {
       return subject.name === user.username;
     case 'Group':
       return user.groups.includes(subject.name);
-    // Admission allows no other kind than ServiceAccount.
+    // The validation of bindings allows only one other kind: ServiceAccount.
     default: {
       const account = serviceAccountOf(user.username);
       // The namespace of a decoded subject may be empty.

@@ -176,7 +176,7 @@ function selectedName(verb: string, query: URLSearchParams): string {
     const term = parseFieldSelector(selector).find(({ field }) => field === 'metadata.name');
     return term?.operator === '=' ? term.value : '';
   } catch (error) {
-    // The code that reads the selector reports the error.
+    // Another part of the server reads the selector again, and reports its error.
     if (isOperatorError(error, 'InvalidSelector')) return '';
     throw error;
   }

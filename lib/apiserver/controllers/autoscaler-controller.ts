@@ -94,7 +94,7 @@ export class AutoscalerController {
     if (decision.isTemporary === true) this.#queue.addLater(key, syncPeriodMs);
   }
 
-  /** Decides by the bounds, else by the metrics. */
+  /** Returns the replicas that the bounds require, else the replicas that the metrics require. */
   #decide(hpa: HorizontalPodAutoscaler, target: Scalable): Decision {
     const { minReplicas = 1, maxReplicas = Infinity } = hpa.spec ?? {};
     const current = target.spec?.replicas ?? 1;

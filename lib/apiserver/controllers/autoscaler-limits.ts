@@ -81,7 +81,7 @@ export class AutoscalerLimits {
     this.#changes = this.#changes.filter(isRecent);
   }
 
-  /** Returns the replicas that the recommendations of the windows allow. */
+  /** Returns the replicas that the recommendations within the stabilization windows allow. */
   #stabilized(
     behavior: Spec['behavior'],
     at: { readonly current: number; readonly wanted: number; readonly nowMs: number },

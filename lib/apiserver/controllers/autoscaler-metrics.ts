@@ -164,7 +164,7 @@ function sharedProposal(
 }
 
 interface Wanted {
-  /** A percentage of the requests, or thousandths for each pod. */
+  /** The target average: a percentage of the pods' resource requests, or an amount for each pod in thousandths. */
   readonly target: number;
   /** The requests of the pods in thousandths, if the target is a percentage of them. */
   readonly requests: ReadonlyMap<Pod, number> | undefined;
@@ -179,7 +179,7 @@ interface Computed {
   readonly average: number;
 }
 
-/** Computes the replicas from the usage of single pods. @returns a string with the problem */
+/** Computes the replicas from the usage of each pod. @returns a string with the problem */
 function replicasFor(
   given: ReadonlyMap<Pod, number>,
   { pods, replicas }: Measured,

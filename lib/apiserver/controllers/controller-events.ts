@@ -113,7 +113,10 @@ export class ControllerEvents {
     this.#add({ ...entry, manager, atMs: nowMs });
   }
 
-  /** Adds a message to its topic. @returns true if the topic has too many of them */
+  /**
+   * Records a message of an object for one reason.
+   * @returns true if there are so many messages that the event joins the combined Event
+   */
   #isCombined(topic: string, message: string, nowMs: number): boolean {
     const known = this.#topics.get(topic);
     const isRecent = known !== undefined && nowMs - known.atMs <= combineMs;

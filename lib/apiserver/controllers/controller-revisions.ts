@@ -80,7 +80,7 @@ async function createRevision(
     try {
       return { revision: await history.writer.create(revision), collisionCount };
     } catch (error) {
-      // Another template, or another owner, has the name: the next count gives another one.
+      // A revision of another template or another owner has the name. The next collision count gives another name.
       if (!isAlreadyExists(error)) throw error;
     }
   }
@@ -132,7 +132,10 @@ export function safeHash(value: unknown, probe = 0): string {
   return safeText(fnv1a(text));
 }
 
-/** Returns `length` random letters of that alphabet. @param next - returns numbers from 0 up to 1 */
+/**
+ * Returns `length` random letters, as in generated names of Kubernetes.
+ * @param next - returns numbers from 0 up to 1
+ */
 export function safeSuffix(next: () => number, length = 5): string {
   const letter = (): string => safeLetters.charAt(Math.floor(next() * safeLetters.length));
   return Array.from({ length }, letter).join('');

@@ -3,7 +3,9 @@ import { parseCron } from '../rules/cron-schedules.js';
 import type { CronFields } from '../rules/cron-schedules.js';
 
 export interface CronSchedule {
-  /** Returns the first due time after `ms`, both in milliseconds since 1970, or undefined without one. */
+  /**
+   * Returns the first due time after `ms`, both in milliseconds since 1970; undefined if the schedule is not due again.
+   */
   next(ms: number): number | undefined;
 }
 
@@ -67,7 +69,7 @@ function dayFits({ day, weekday, month }: CronFields, now: LocalMinute): boolean
 
 function nextMidnight(local: (ms: number) => LocalMinute, ms: number, now: LocalMinute): number {
   const guess = ms + dayMs - (now.hour * 60 + now.minute) * minuteMs;
-  // On the days of a clock change, the guess is an hour off.
+  // On a day on which the clocks change, `guess` is not midnight.
   const { hour } = local(guess);
   if (hour === 0) return guess;
   const corrected = hour < 12 ? guess - hour * hourMs : guess + (24 - hour) * hourMs;

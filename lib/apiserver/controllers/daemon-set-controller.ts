@@ -174,7 +174,7 @@ function viewOf(set: DaemonSet, nodes: readonly DaemonNodeView[]): DaemonSetView
   };
 }
 
-/** Input of the plan: a pod of a DaemonSet. */
+/** A pod of a DaemonSet, as {@link daemonSetPlan} reads it. */
 interface DaemonPodView {
   readonly name: string;
   /** True if the pod has the newest revision. */
@@ -195,7 +195,7 @@ interface DaemonNodeView {
   readonly pods: readonly DaemonPodView[];
 }
 
-/** Input of the plan: a DaemonSet. */
+/** A DaemonSet, as {@link daemonSetPlan} reads it. */
 interface DaemonSetView {
   readonly nodes: readonly DaemonNodeView[];
   readonly strategy: 'RollingUpdate' | 'OnDelete';
@@ -386,7 +386,7 @@ function daemonSetStatus(set: DaemonSet, observation: DaemonSetObservation): Dae
     ...counted('updatedNumberScheduled', placed.filter(isUpdated).length),
     ...counted('numberAvailable', available),
     ...counted('numberUnavailable', wanted.length - available),
-    // A count that is in the status stays: the server refuses a lower one.
+    // A `collisionCount` that is in the status stays: the server refuses a lower one.
     ...((collisionCount > 0 || set.status?.collisionCount !== undefined) && { collisionCount }),
   };
 }

@@ -85,7 +85,7 @@ function nameOf(set: ReplicaSet): string {
   return set.metadata.name ?? '';
 }
 
-/** Input of a rolling update: a ReplicaSet. */
+/** The size of a ReplicaSet during a rolling update. */
 export interface ReplicaSetSize {
   readonly name: string;
   /** `spec.replicas`. */
@@ -165,7 +165,7 @@ function total(sets: readonly ReplicaSetSize[]): number {
   return sets.reduce((sum, { replicas }) => sum + replicas, 0);
 }
 
-/** Input of proportional scaling: a ReplicaSet. */
+/** A ReplicaSet with pods, as {@link proportionalSteps} reads it. */
 interface ScalableReplicaSet {
   readonly name: string;
   readonly replicas: number;

@@ -79,7 +79,7 @@ function selects(
   return host.selects(budget.spec?.selector, labels);
 }
 
-/** Returns the replicas that the topmost controllers of the pods want; each controller counts once. */
+/** Returns the sum of `spec.replicas` of the topmost controllers of the pods; each controller counts once. */
 function replicasWantedFor(host: ControllerHost, pods: readonly Pod[]): number {
   const wanted = new Map<string, number>();
   for (const pod of pods) {
@@ -102,7 +102,7 @@ type DisruptionStatus = NonNullable<PodDisruptionBudget['status']>;
 interface DisruptionObservation {
   /** The selected pods that are not finished. */
   readonly pods: readonly Pod[];
-  /** The total of the replicas that the controllers of those pods want. */
+  /** The sum of `spec.replicas` of the controllers of those pods. */
   readonly wantedReplicas: number;
   /** Milliseconds since 1970. */
   readonly nowMs: number;

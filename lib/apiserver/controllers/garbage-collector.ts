@@ -273,7 +273,7 @@ function isOrphaningDependents({ metadata }: KubernetesObject): boolean {
   return metadata.deletionTimestamp !== undefined && hasFinalizer(metadata, orphanFinalizer);
 }
 
-/** Returns the policy of the object's finalizers, by default `Background`. */
+/** Returns the propagation policy that the object's finalizers stand for, by default `Background`. */
 function policyOf({ metadata }: KubernetesObject): 'Background' | 'Foreground' | 'Orphan' {
   if (hasFinalizer(metadata, orphanFinalizer)) return 'Orphan';
   return hasFinalizer(metadata, foregroundFinalizer) ? 'Foreground' : 'Background';

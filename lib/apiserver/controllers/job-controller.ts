@@ -109,7 +109,7 @@ export class JobController {
     }
   }
 
-  /** Deletes the active pods of a Job that has ended. If it has failed, they count as failed. */
+  /** Deletes the active pods of a Job that has ended. If the Job has failed, these pods count as failed. */
   async #end(job: Job, pods: JobPods, { type }: JobOutcome): Promise<void> {
     for (const pod of pods.active) {
       if (type === 'succeeded') await this.#release(pod);

@@ -69,7 +69,7 @@ export function outcomeByIndexes(
 /** A failed pod that the next pod of its index replaces. */
 export interface FailedAttempt {
   readonly pod: Pod;
-  /** The failures of the index up to this one. */
+  /** The number of failures of the index so far, including this one. */
   readonly failures: number;
   /** The time of the failure, in milliseconds since 1970. */
   readonly endedMs: number;

@@ -48,7 +48,7 @@ export function startedStatus(job: Job, nowMs: number): JobStatus {
   return { ...status, startTime: formatTime(nowMs) };
 }
 
-/** Returns the input of the plan for a Job. */
+/** Returns the data of a Job from which {@link jobPlan} plans the next step. */
 export function jobView(
   job: Job,
   pods: JobPods,
@@ -109,9 +109,9 @@ export function succeededIndexes(
 }
 
 interface JobObservation {
-  /** The pods at the time of the plan. */
+  /** The pods before this reconcile created or deleted any. */
   readonly pods: JobPods;
-  /** The pods now. */
+  /** The pods after this reconcile created or deleted some. */
   readonly now: readonly Pod[];
   readonly started: JobStatus;
   /** The result of the Job, once it is known. */
@@ -188,7 +188,7 @@ function suspension(job: Job, conditions: readonly JobCondition[]): JobStatement
   return known ? [{ type: 'Suspended', status: 'False', ...said }] : [];
 }
 
-/** Input of the plan: a Job. */
+/** The data of a Job from which {@link jobPlan} plans the next step. */
 export interface JobView {
   readonly parallelism: number;
   /**
@@ -214,7 +214,7 @@ export interface JobView {
   readonly byIndexes?: JobOutcome | undefined;
   /** The number of restarts of containers in pods with the `restartPolicy` `OnFailure`. */
   readonly restarts: number;
-  /** Decision of an earlier reconcile. */
+  /** The result of the Job that an earlier reconcile has recorded. */
   readonly decided: 'succeeded' | 'failed' | undefined;
   readonly nowMs: number;
 }

@@ -116,7 +116,7 @@ export class Kubelet {
     });
   }
 
-  /** Shows why a pod cannot start, and lets it wait. */
+  /** Writes into the status why a pod cannot start, and lets the pod wait. */
   async #hold(
     pod: Pod,
     record: PodRecord,
@@ -175,7 +175,7 @@ export class Kubelet {
     for (const event of events) record(event);
   }
 
-  /** Shows changes of readiness gates and of resources within a stage. */
+  /** Updates the conditions and the resources in the status of a pod that stays in its stage. */
   async #refresh(pod: Pod, stage: PodStage): Promise<void> {
     const hasGates = (pod.spec?.readinessGates ?? []).length > 0;
     const conditions = hasGates && podConditions(pod, { stage, nowMs: this.#host.now() });
@@ -232,7 +232,7 @@ export class Kubelet {
       this.#queue.addSoon(keyOf(pod), doomedMs - nowMs);
       return;
     }
-    // Finalizers keep the pod, and their controllers must see how it ended.
+    // Finalizers still keep the pod: show in the status how it ended, for the controllers that remove them.
     if (finalizers.length > 0 && !isPodFinished(pod)) {
       await this.#writer.updateStatus(pod, this.#endedStatus(pod));
     }
@@ -251,7 +251,7 @@ export class Kubelet {
   }
 }
 
-// A client cannot notice a shorter wait, so it is not worth a write.
+// Clients cannot notice a shorter wait, so the kubelet writes no status for it.
 const visibleWaitMs = 50;
 
 function isLongWait(pod: Pod, stage: PodStage, nextInMs = 0): boolean {

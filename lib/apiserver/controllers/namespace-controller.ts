@@ -131,7 +131,7 @@ interface RemainingContent {
 interface Statement {
   readonly type: string;
   readonly fine: readonly [reason: string, message: string];
-  /** The statement of a problem, if there is one. */
+  /** The reason and the message if there is a problem. */
   readonly wrong?: readonly [reason: string, message: string] | undefined;
 }
 

@@ -166,7 +166,7 @@ export function podScript(
   }
 }
 
-/** Returns the position `elapsedMs` after the start of a script. */
+/** Returns the stage of a pod `elapsedMs` milliseconds after it got its node, and the time until the next stage. */
 export function scriptPosition(script: readonly ScriptEntry[], elapsedMs: number): ScriptPosition {
   const reached = script.findLast(({ atMs }) => atMs <= elapsedMs);
   const next = script.find(({ atMs }) => atMs > elapsedMs);

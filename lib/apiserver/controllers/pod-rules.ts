@@ -138,10 +138,7 @@ export class PodRules {
     return deciding?.behavior;
   }
 
-  /**
-   * Returns the answer to a command in `pod`. @returns undefined if no rule says what the pod's commands answer
-   * @internal
-   */
+  /** Returns the answer to a command in `pod`. @returns undefined if no rule answers commands in this pod @internal */
   answerTo(pod: Pod, { container, command }: AskedCommand): CommandAnswer | undefined {
     const answers = this.#matching(pod)
       .reverse()
@@ -152,12 +149,12 @@ export class PodRules {
         (each.container ?? container) === container &&
         each.command.every((word, at) => word === command[at]),
     );
-    // The exit code and the message of a shell.
+    // Like a shell, answer an unknown command with the exit code 127 and a message.
     const stderr = `${command[0] ?? ''}: command not found: no pod rule answers it\n`;
     return answer ?? { command, stderr, exitCode: 127 };
   }
 
-  /** Adds to {@link PodRules.commands}. @internal */
+  /** Records a command in {@link PodRules.commands}. @internal */
   ran(command: RunCommand): void {
     this.#commands.push(command);
     if (this.#commands.length > keptCommands) this.#commands.shift();

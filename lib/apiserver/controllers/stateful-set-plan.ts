@@ -10,7 +10,7 @@ import { ownerReferenceTo } from '../../object/index.js';
 import { podFromTemplate } from './pod-state.js';
 import type { PodTemplate } from './pod-state.js';
 
-/** Input of the plan: a pod of a StatefulSet. */
+/** A pod of a StatefulSet, as {@link statefulSetPlan} reads it. */
 export interface StatefulPodView {
   readonly ordinal: number;
   readonly phase: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
@@ -21,7 +21,7 @@ export interface StatefulPodView {
   readonly revision: string;
 }
 
-/** Input of the plan: a StatefulSet. */
+/** A StatefulSet, as {@link statefulSetPlan} reads it. */
 export interface StatefulSetView {
   readonly replicas: number;
   /** The ordinal of the first pod. */
@@ -39,7 +39,10 @@ export interface StatefulSetView {
   readonly currentReplicas: number;
 }
 
-/** An action of a plan. If it fails, the actions after it wait for the next plan. */
+/**
+ * An action of {@link statefulSetPlan}. If it fails, the controller skips the actions after it until the next
+ * reconcile.
+ */
 export type StatefulSetAction =
   | { readonly type: 'createPod'; readonly ordinal: number; readonly revision: string }
   | { readonly type: 'createClaims'; readonly ordinal: number }
@@ -207,7 +210,7 @@ export function podNameOf(set: StatefulSet, ordinal: number): string {
   return `${set.metadata.name ?? ''}-${ordinal}`;
 }
 
-/** Returns the pod of `ordinal` from `template`, which belongs to a revision of the set. */
+/** Returns the pod of `ordinal`, made from the template of a revision of the set. */
 export function statefulPod(
   set: StatefulSet,
   ordinal: number,

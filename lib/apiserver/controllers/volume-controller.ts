@@ -130,13 +130,16 @@ export class VolumeController {
       .toSorted((a, b) => compareQuantities(capacityOf(a), capacityOf(b)))[0];
   }
 
-  /** Returns true if the class of a claim requires a pod that uses it before it is bound, and there is no such pod. */
+  /**
+   * Returns true if the StorageClass waits for a pod that uses the claim (`WaitForFirstConsumer`), and no such pod
+   * exists.
+   */
   #waitsForPod(claim: PersistentVolumeClaim, storageClass: StorageClass | undefined): boolean {
     if (storageClass?.volumeBindingMode !== 'WaitForFirstConsumer') return false;
     return !this.#podsOf(claim).some((pod) => !isPodTerminating(pod));
   }
 
-  /** Returns the pods with a claim that are not finished. */
+  /** Returns the unfinished pods that use a claim. */
   #podsOf({ metadata: { namespace, name = '' } }: PersistentVolumeClaim): Pod[] {
     return this.#host
       .list(Pod, namespace)
@@ -167,7 +170,8 @@ export class VolumeController {
   }
 
   async #unprotectClaim(claim: PersistentVolumeClaim): Promise<void> {
-    // A pod without a node does not start while its claim is being deleted: both would wait for each other.
+    // A pod without a node does not start while its claim is being deleted: the pod and the claim would wait for each
+    // other.
     if (this.#podsOf(claim).some(({ spec }) => spec?.nodeName)) return;
     await this.#writer.removeFinalizer(claim, claimProtection);
   }
