@@ -264,7 +264,7 @@ class ReceivedRequest implements TransportRequest {
 function readBody(incoming: IncomingMessage): Promise<Uint8Array | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
-  // Listeners cost a fraction of the stream's async iterator, and every request pays for them.
+  // Event listeners take less time than the async iterator of the stream, and this function runs for every request.
   return new Promise((resolve, reject) => {
     incoming.on('data', (chunk: Buffer) => {
       length += chunk.length;

@@ -1,7 +1,7 @@
 /*
- * The entry `operator-builder/apiserver`: a Kubernetes API server in the process, alone (`api-server.ts`) or with
- * its controllers, clients and a clock (`cluster/embedded-cluster.ts`). `internal.ts` is the door for the other
- * folders, and shows how a request is served.
+ * The entry `operator-builder/apiserver`: a Kubernetes API server in the process, alone (`api-server.ts`) or with its
+ * controllers, clients and a clock (`cluster/embedded-cluster.ts`). `internal.ts` exports what the other folders of
+ * `lib/` import, and shows how a request is served.
  */
 export { EmbeddedApiServer } from './api-server.js';
 export { usedRolesText } from './auth/used-rules.js';

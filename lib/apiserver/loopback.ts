@@ -72,7 +72,7 @@ export interface Loopback {
   resourceTypes(): readonly ResourceType[];
   /** Returns the objects of any kind with an owner reference to `uid`. */
   dependents(uid: string): readonly { resourceType: ResourceType; object: UnstructuredObject }[];
-  /** Calls `listener` after each committed change. @returns ends the subscription */
+  /** Calls `listener` after each committed change. @returns a function that ends the subscription */
   subscribe(listener: (change: CommittedChange) => void): () => void;
   /** Calls `listener` before the store gets the content of a snapshot. */
   onRestore(listener: () => void): void;
@@ -80,9 +80,9 @@ export interface Loopback {
   /** Replaces an object or its subresource. A `resourceVersion` in the object must be that of the live object. */
   update(object: UnstructuredObject, options: LoopbackWriteOptions): Promise<UnstructuredObject>;
   /**
-   * Stores a loose custom resource with one comparison and one commit, if no other manager owns fields of it.
-   * The object has a name, labels, annotations and any content without nulls. The store shares and freezes
-   * parts of it.
+   * Stores a custom resource of a server with `looseCustomResources`, with one comparison and one commit, if no other
+   * manager owns fields of it. The object has a name, labels, annotations and any content without nulls. The store
+   * shares and freezes parts of it.
    * @returns undefined if nothing was written; the caller must then use a regular write
    */
   put(object: UnstructuredObject, options: LoopbackPutOptions): PutObject | undefined;

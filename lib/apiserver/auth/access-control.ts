@@ -186,8 +186,8 @@ function refused({ plural, object }: Grant, why: string): StatusError {
 }
 
 /**
- * Returns whether a write changes only metadata such as owners and finalizers. The garbage
- * collector may do so without the granted rights.
+ * Returns whether a write changes only metadata such as owners and finalizers. The garbage collector may make such a
+ * write without the rights that the role grants.
  */
 function onlyForCollector({ object, old }: Grant): boolean {
   if (old === undefined) return false;

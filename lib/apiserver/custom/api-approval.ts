@@ -2,13 +2,13 @@ import { approvalAnnotation, isProtectedGroup, parseRequestUrl } from '../../crd
 import type { FieldErrors } from '../../crd/internal.js';
 import type { Crd, CrdCondition } from './crd.js';
 
-/** Reason and message of the condition that reports the annotation. */
+/** The reason and message of the CRD condition about the annotation `api-approved.kubernetes.io`. */
 interface Approval {
   readonly reason: `${'Missing' | 'Invalid' | 'Unapproved' | 'Approved'}Annotation`;
   readonly message: string;
 }
 
-/** @returns undefined if the group is not one of the Kubernetes project */
+/** @returns undefined if the group does not belong to the Kubernetes project */
 function approvalOf({ spec, metadata }: Crd): Approval | undefined {
   if (!isProtectedGroup(spec.group)) return undefined;
   const { [approvalAnnotation]: text = '' } = metadata.annotations ?? {};
@@ -28,8 +28,8 @@ function approvalOf({ spec, metadata }: Crd): Approval | undefined {
 }
 
 /**
- * Checks the approval of a definition in a group of Kubernetes. If it was missing or invalid before, an update may
- * leave it so.
+ * Checks the approval annotation of a CRD in a group of the Kubernetes project. If the annotation was missing or
+ * invalid before, an update may leave it so.
  */
 export function validateApproval(crd: Crd, errors: FieldErrors, old?: Crd): void {
   const approval = approvalOf(crd);
@@ -43,7 +43,7 @@ export function validateApproval(crd: Crd, errors: FieldErrors, old?: Crd): void
   }
 }
 
-/** Returns the condition of a definition in a group of Kubernetes. */
+/** Returns the condition `KubernetesAPIApprovalPolicyConformant` of a CRD in a group of the Kubernetes project. */
 export function approvalCondition(crd: Crd): Omit<CrdCondition, 'lastTransitionTime'> | undefined {
   const approval = approvalOf(crd);
   if (approval === undefined) return undefined;

@@ -30,7 +30,10 @@ export function validateVersionFields(version: CrdVersion, errors: FieldErrors):
   validateScale(version, errors.at('subresources.scale'));
 }
 
-/** Checks the root of a schema whose status is a subresource: the server checks the status separately. */
+/**
+ * Checks the root of the schema of a version with the subresource `status`. Only some keywords are allowed there,
+ * because the server validates the status separately.
+ */
 export function validateRoot(root: Schema, errors: FieldErrors): void {
   const { type = '' } = root as { readonly type?: string };
   if (type !== '' && type !== 'object') {

@@ -85,7 +85,7 @@ export interface CrdCondition {
   readonly message?: string;
 }
 
-/** Returns a stored CRD with its type. The decoder guarantees its form. */
+/** Returns a stored CRD with its TypeScript type. The decoder has already checked its fields. */
 export function crdOf(object: UnstructuredObject): Crd {
   return object as unknown as Crd;
 }

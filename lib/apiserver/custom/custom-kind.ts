@@ -197,13 +197,16 @@ function decodeCustom(value: Readonly<Record<string, unknown>>, type: CustomType
   const rest = withoutMembers(value, 'metadata', 'apiVersion', 'kind');
   const unknownFields = at.unknownFields.map((path) => `metadata.${path}`);
   const given = typeof kind === 'string' ? kind : type.kind;
-  // An object of another kind, such as a list, does not have the schema. The validation of the write refuses it.
+  // The schema does not apply to an object of another kind, such as a list. The validation of the write refuses it.
   const decoded = given === type.kind ? decodeContent(rest, type.schema, unknownFields) : rest;
   const typed = { apiVersion, kind: given, metadata: decodedMeta };
   return { object: { ...typed, ...(sortedMembers(decoded) as object) }, unknownFields };
 }
 
-/** Decodes the fields of a custom resource other than its type and metadata. Adds the paths of its unknown fields. */
+/**
+ * Decodes the fields of a custom resource other than its type and metadata. Adds the paths of unknown fields to
+ * `unknownFields`.
+ */
 function decodeContent(
   content: Readonly<Record<string, unknown>>,
   schema: Schema | undefined,

@@ -7,8 +7,8 @@ import type { WebhookAddress } from '../outside/webhook-client.js';
 import { jsonResponse } from '../requests/body.js';
 
 /*
- * Conversion by the functions of a resource, for definitions without a webhook of their own. The functions answer as a
- * Service in a namespace of this name, which definitions do not refer to.
+ * The functions of a resource convert its objects if its CRD names no webhook. They answer as a Service in a namespace
+ * of this name, so that the webhook client can call them. CRDs never refer to this namespace.
  */
 const namespace = 'in-process-conversion';
 
@@ -30,7 +30,10 @@ export function conversionServices(resources: readonly ConvertedResource[]): Web
   return Object.fromEntries(entries);
 }
 
-/** Returns the address of the Service that converts the objects of a definition; undefined if it is not served. */
+/**
+ * Returns the address of the Service that converts the objects of a CRD; undefined if the CRD's resource has no
+ * functions.
+ */
 export function conversionAddress(
   connections: Connections,
   definition: string,

@@ -146,7 +146,7 @@ function metadataOf({ metadata }: Partial<UnstructuredObject>): ObjectMeta {
   return metadata ?? {};
 }
 
-/** The review that a response belongs to. */
+/** The `ConversionReview` request that a response belongs to. */
 interface AskedReview {
   readonly uid: string;
   readonly apiVersion: string;
@@ -185,7 +185,7 @@ function convertedObjectsOf(body: unknown, asked: AskedReview): readonly unknown
   return convertedObjects ?? [];
 }
 
-/** A response as Go decodes it. */
+/** A `ConversionReview` with a response, as Go decodes it. */
 interface DecodedReview {
   readonly kind?: string;
   readonly apiVersion?: string;

@@ -167,7 +167,7 @@ function resourceListDocument(
     { ...resourceOf(kind), ...storageHash(registry, kind) },
     ...sortedSubresources(kind).map((subresource) => subresourceOf(kind, subresource)),
   ]);
-  // The core group's lists predate versioned lists.
+  // As on the real server, the core group's resource list has no `apiVersion`.
   const apiVersion = group === '' ? {} : { apiVersion: 'v1' };
   return { kind: 'APIResourceList', ...apiVersion, groupVersion, resources };
 }
@@ -233,7 +233,7 @@ function aggregatedDocument(groups: readonly ServedGroup[]): object {
   };
 }
 
-/** Returns the entry of a version; none if a version of this server has no resources. */
+/** Returns a list with the entry of a version. If a version of this server has no resources, the list is empty. */
 function aggregatedVersion({ version, kinds, remote }: ServedVersion): readonly object[] {
   if (remote === undefined) {
     if (kinds.length === 0) return [];

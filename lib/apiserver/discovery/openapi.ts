@@ -214,7 +214,7 @@ function textField(field: number, text: string): string {
 
 const openApiPrefix = '#/components/schemas/';
 
-/** Converts a schema to Swagger, which allows neither defaults next to a `$ref` nor alternatives. */
+/** Converts a schema to Swagger, which allows neither defaults next to a `$ref` nor `oneOf`, `anyOf` and `not`. */
 function swaggerSchema(schema: RawSchema): RawSchema {
   const { allOf, ...members } = schema;
   const rest: RawSchema = withoutMembers(members, 'oneOf', 'anyOf', 'not', 'nullable');
@@ -257,7 +257,7 @@ function customDefinitions(kind: ServedKind): Record<string, RawSchema> {
   const name = customDefinitionName(kind);
   const { group, version, kind: own } = kind.type;
   const schema = (kind.schema() ?? { type: 'object' }) as RawSchema;
-  // All kinds have the same descriptions of their types.
+  // The descriptions of `apiVersion` and `kind` are the same for all kinds.
   const { apiVersion = {}, kind: typeName = {} } =
     rawDefinition('io.k8s.api.core.v1.ConfigMap')?.properties ?? {};
   const typeMeta = { apiVersion, kind: typeName };
@@ -326,7 +326,7 @@ function withoutStrategicPatch(key: string, value: unknown): unknown {
 function customPaths(kind: ServedKind): Paths {
   const template = kind.type.namespaced ? namespaced : clusterScoped;
   const own = copiedPaths(kind, template);
-  // The cluster-scoped template has no scale.
+  // APIService, the template of cluster-scoped kinds, has no scale: adapt the scale of Deployment.
   return kind.type.namespaced ? own : { ...own, ...copiedPaths(kind, namespaced, clusterScale) };
 }
 
@@ -343,7 +343,7 @@ function clusterScale(paths: Paths): Paths {
 
 /**
  * Returns the paths of a built-in kind with the names of a custom kind, and with the subresources that it serves.
- * @param selected - returns those of the paths of the built-in kind that are copied, as they are copied
+ * @param selected - picks the paths of the built-in kind to copy, and may change them. @defaultValue all, unchanged
  */
 function copiedPaths(
   kind: ServedKind,

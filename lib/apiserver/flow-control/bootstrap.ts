@@ -10,7 +10,10 @@ const itemOf = (kind: string, name: string, spec: object): Item => ({
   metadata: { name, annotations: { 'apf.kubernetes.io/autoupdate-spec': 'true' } },
 });
 
-/** Returns a level that limits its requests: shares, lendable percent, and the queues with their hand size. */
+/**
+ * Returns the spec of a priority level with limits.
+ * @param queues - the number of queues and their hand size. Without queues, requests beyond the limit are rejected.
+ */
 function limited(
   nominalConcurrencyShares: number,
   lendablePercent: number,
@@ -73,7 +76,7 @@ const electionRules = [{ verbs: ['get', 'create', 'update'], ...leases }];
 const controllerManager = user('system:kube-controller-manager');
 const scheduler = user('system:kube-scheduler');
 
-/** A flow: its name, its level, its precedence, what distinguishes its requests, and its rules. */
+/** A FlowSchema: its name, its priority level, its precedence, what distinguishes its flows, and its rules. */
 type Flow = readonly [string, string, number, 'ByUser' | 'ByNamespace' | undefined, object];
 
 const flows: readonly Flow[] = [

@@ -25,7 +25,7 @@ const levelCollection = `${group}/prioritylevelconfigurations`;
 const producer = 'api-priority-and-fairness-config-producer-v1';
 const consumer = 'api-priority-and-fairness-config-consumer-v1';
 
-/** Requests without an end, other than watches: no FlowSchema applies to them. */
+/** The subresources with long-running requests. Unlike watches, these requests have no FlowSchema. */
 const longRunning: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
 /**
@@ -49,7 +49,7 @@ export class FlowControl {
     createAtStart(core, { group, plural: 'flowschemas', items: bootstrapFlows, manager });
   }
 
-  /** Returns the headers of a response that name the request's FlowSchema and its level. */
+  /** Returns the headers of a response that name the request's FlowSchema and its priority level. */
   headersOf(info: RequestInfo, user: UserInfo): Readonly<Record<string, string>> {
     if (info.type === 'resource' && longRunning.has(firstPart(info.subresource))) return {};
     for (const { flow, headers } of this.#ordered()) {
@@ -58,7 +58,7 @@ export class FlowControl {
     return {};
   }
 
-  /** Returns the FlowSchemas with a level, by precedence, then by name. */
+  /** Returns the FlowSchemas whose priority level exists, by precedence, then by name. */
   #ordered(): readonly UsableFlow[] {
     const precedence = ({ spec }: FlowSchema): number => spec?.matchingPrecedence ?? 0;
     this.#sorted ??= [...this.#flows.values()]
@@ -94,7 +94,7 @@ export class FlowControl {
     }
   }
 
-  /** Keeps the condition Dangling: whether the FlowSchema's level is missing. */
+  /** Keeps the condition Dangling: whether the FlowSchema's priority level is missing. */
   #keepDangling(flow: FlowSchema): void {
     const level = levelOf(flow) ?? '';
     const subject = `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(level)}`;
@@ -119,7 +119,7 @@ export class FlowControl {
   }
 }
 
-/** A FlowSchema with a level, and the headers of the requests that it matches. */
+/** A FlowSchema whose priority level exists, and the headers of the requests that it matches. */
 interface UsableFlow {
   readonly flow: FlowSchema;
   readonly headers: Readonly<Record<string, string>>;
@@ -151,7 +151,9 @@ function matches({ spec }: FlowSchema, info: RequestInfo, user: UserInfo): boole
   });
 }
 
-/** Admission requires the member of each kind. */
+/**
+ * Returns whether a user matches a subject. The validation of FlowSchemas requires the member that belongs to `kind`.
+ */
 function isSubject(subject: Wire<FlowcontrolV1Subject>, { username, groups }: UserInfo): boolean {
   const { user, group: wanted, serviceAccount } = subject;
   switch (subject.kind) {
@@ -159,7 +161,7 @@ function isSubject(subject: Wire<FlowcontrolV1Subject>, { username, groups }: Us
       return user?.name === '*' || user?.name === username;
     case 'Group':
       return wanted?.name === '*' || groups.includes(wanted?.name ?? '');
-    // Admission allows no other kind than ServiceAccount.
+    // The validation of FlowSchemas allows only one other kind: ServiceAccount.
     default: {
       const { namespace = '', name = '' } = serviceAccount ?? {};
       const prefix = `system:serviceaccount:${namespace}:`;

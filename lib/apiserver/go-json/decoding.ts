@@ -227,7 +227,7 @@ function quantityProblem(text: string): string {
   return hasForm ? "unable to parse quantity's suffix" : quantityFormatError;
 }
 
-/** Adds the digit 0 to a quantity without digits, which Go reads so. */
+/** Adds the digit 0 to a quantity without digits, as Go reads it: `M` becomes `0M`. */
 function withDigits(text: string): string {
   return text === '' ? text : text.replace(/^([+-]?\.?)(?=[a-zA-Z]|$)/, (sign) => `${sign}0`);
 }

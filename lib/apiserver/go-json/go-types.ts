@@ -258,12 +258,12 @@ function planOf(fields: readonly GoField[]): StructPlan {
   return { fields: planned, byName: new Map(planned.map((field) => [field.name, field])) };
 }
 
+/**
+ * Returns whether `omitempty` omits the zero value of a type. Does not compute that value: for a struct, it may need a
+ * type whose fields are not known yet.
+ */
 function emptyZero(type: GoType): boolean {
-  // Check for structs first: the zero value of a struct may need a type whose plan is not complete.
-  if (!type.isEmpty('') && !type.isEmpty(0) && !type.isEmpty(false) && !type.isEmpty([])) {
-    return false;
-  }
-  return true;
+  return type.isEmpty('') || type.isEmpty(0) || type.isEmpty(false) || type.isEmpty([]);
 }
 
 interface StructDecoding {
@@ -304,7 +304,7 @@ function decodeStruct(
 interface Assembly {
   /** The decoded values, by the positions of their fields. */
   readonly given: readonly unknown[];
-  /** The assembly appends the names of empty lists and maps that it leaves out. */
+  /** Receives the names of empty lists and maps that the JSON of the struct leaves out. */
   readonly lost: string[];
   readonly at: Decoding;
 }

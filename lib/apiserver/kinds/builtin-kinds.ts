@@ -60,7 +60,10 @@ function builtinKind(group: string, version: string, resource: ResourceDiscovery
 
 const same = (object: UnstructuredObject): UnstructuredObject => object;
 
-/** The real server fills in defaults, then converts an object to the version of its checks, before it records owners. */
+/**
+ * The real server fills in defaults, then converts an object to the version of its checks, before it records the owners
+ * of fields.
+ */
 function withConversion(rules: KindRules, converted: SharedStorage['converted']): KindRules {
   if (converted === undefined) return rules;
   const defaults = (object: UnstructuredObject): void => {
@@ -105,7 +108,7 @@ interface SharedStorage {
   readonly fromStorage: (object: UnstructuredObject) => UnstructuredObject;
 }
 
-/** Returns the storage of this version's objects if they are stored in another version. */
+/** Returns how objects of this version are stored if the kind is stored in another version. */
 function sharedStorage(group: string, version: string, plural: string): SharedStorage | undefined {
   return shared[`${group}/${version}/${plural}`];
 }

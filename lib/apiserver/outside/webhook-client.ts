@@ -54,8 +54,8 @@ interface Target {
 }
 
 /**
- * The time that each webhook has at least, in milliseconds: the shortest `timeoutSeconds`. A virtual clock can pass any
- * time-out while a webhook works as quickly as it can.
+ * The least real time, in milliseconds, that each webhook has: the shortest `timeoutSeconds`. A virtual clock can pass
+ * any time-out before even a quick webhook answers.
  */
 const leastTimeMs = 1_000;
 

@@ -99,7 +99,7 @@ export class WireReader {
     else this.#skip(8);
   }
 
-  /** @returns the position before */
+  /** Skips `length` bytes. @returns their position */
   #skip(length: number): number {
     if (!(length >= 0 && this.#at + length <= this.#end)) {
       throw new RangeError('the message ends within a field');
@@ -189,8 +189,9 @@ export class WireWriter {
   }
 
   /**
-   * Makes room for `size` bytes before the others, in a new buffer if needed: read `#bytes` after the call.
-   * @returns their position
+   * Makes room for `size` bytes before the bytes written so far, in a new buffer if needed: read `#bytes` after the
+   * call.
+   * @returns the position of the room
    */
   #room(size: number): number {
     if (size > this.#at) {

@@ -231,7 +231,7 @@ function rowObject(view: View, item: UnstructuredObject): unknown {
   }
 }
 
-/** Returns the metadata of an object as an object of its own. */
+/** Returns the metadata of an object as a `PartialObjectMetadata`. */
 function partialOf(
   { kind: { rules }, metaVersion }: View,
   { metadata }: UnstructuredObject,

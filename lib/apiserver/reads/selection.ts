@@ -64,7 +64,7 @@ function readFields(kind: ServedKind, text: string): readonly FieldTerm[] {
   const parts = text === '' ? [] : parsed(() => parseFieldSelector(text));
   const terms = parts.filter((term) => !selectsAll(term));
   const own = Object.keys(kind.rules.selectableFields?.(emptyObject) ?? {});
-  // The real server names the first wrong field in this order.
+  // Like the real server, report the wrong field that comes first in alphabetical order.
   for (const field of terms.map((term) => term.field).toSorted()) {
     if (metaFields.includes(field) || own.includes(field)) continue;
     throw unknownField(kind, field);

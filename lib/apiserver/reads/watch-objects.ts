@@ -41,8 +41,8 @@ export function watchObjects(request: WatchRequest): WatchStream {
   // Without a version, a watch starts with the existing objects unless the client opts out.
   const fromState = options.sendInitialEvents ?? revision === 0;
   const past = revision !== 0 && !fromState;
-  // The revision is from another process, whose clock was ahead. A watch that waited for it would omit all
-  // changes before it.
+  // The revision is from an earlier server process with higher revisions. A watch that waited for this revision would
+  // omit all changes before it.
   const isForeign = past && log.firstRevision > 1 && revision > log.revision;
   const { timeoutSeconds } = options;
   return new WatchStream({
@@ -80,10 +80,10 @@ function existing({ view, selection }: WatchRequest): readonly UnstructuredObjec
   return objects.filter(selection.matches);
 }
 
-/** @param problem - of a watch that can't start. @defaultValue the version is too old */
+/** @param problem - why the watch can't start. @defaultValue the version is too old */
 function formatOf({ view, serialized, options }: WatchRequest, problem?: string): WatchFormat {
   const { kind, core } = view;
-  // Only this form has the same text for many watchers.
+  // Only whole objects have the same text for all watchers, so only they are cached.
   const shared = view.representation === 'object';
   const { encoding } = view;
   const encoded = (stored: UnstructuredObject): Uint8Array => {

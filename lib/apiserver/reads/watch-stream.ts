@@ -430,8 +430,8 @@ interface Group {
 }
 
 /**
- * Shares one timer of the clock between all callbacks with the same due time: many watches wait for
- * the same minute. A virtual clock settles the whole process for each of its timers.
+ * Shares one timer of the clock between all callbacks with the same due time: many watches wait for the same minute. A
+ * virtual clock lets all pending promises settle before each of its timers.
  */
 export class SharedAlarms {
   readonly #clock: Clock;

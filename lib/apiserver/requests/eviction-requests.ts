@@ -84,7 +84,7 @@ const disruptionTarget = {
   lastProbeTime: null,
 } as const;
 
-/** Returns true for pods that do not run yet or no longer: no budget counts them. */
+/** Returns true for pods that do not run yet or no longer run: disruption budgets do not count them. */
 function isUnguarded({ metadata, status }: Pod): boolean {
   const isIdle = ['Pending', 'Succeeded', 'Failed'].includes(status?.phase ?? '');
   return isIdle || metadata.deletionTimestamp !== undefined;

@@ -270,7 +270,7 @@ export class CommandSession implements AsyncIterable<Uint8Array> {
     socket.on('close', () => this.#end());
   }
 
-  // A response needs a body; that of a session is the WebSocket.
+  // A response needs a body. The body of a session is empty, because its data goes over the WebSocket.
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {}
 
   #receive(socket: WebSocket, data: Buffer): void {

@@ -74,7 +74,7 @@ export function forwardedPath(path: string): string | undefined {
 /** Backslashes, number signs and control characters, which some servers drop or resolve, and lone surrogates. */
 const ambiguous = /[\\#\p{Cc}\p{Cs}]/u;
 
-/** Encodes a segment as Go does, which leaves the signs of this pattern unencoded. */
+/** Encodes a segment as Go does, which leaves `$&+,:;=@` unencoded. */
 function encodeSegment(segment: string): string {
   return encodeURIComponent(segment).replace(/%(?:24|26|2B|2C|3A|3B|3D|40)/g, decodeURIComponent);
 }

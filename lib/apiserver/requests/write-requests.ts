@@ -73,7 +73,7 @@ export function writeOf(
   };
 }
 
-/** Returns the server core for the rules of kinds. The core shows whether the write is a dry run. */
+/** Returns the server core for a write. The rules of kinds read from the core whether the write is a dry run. */
 function coreOf({ core }: ResourceContext, { dryRun }: WriteRequest): ServerCore {
   return dryRun ? dryRunCore(core) : core;
 }
@@ -201,7 +201,8 @@ function applyObject(context: ResourceContext, write: WriteRequest): WriteResult
   const hasNewContent = isChangedByDecoding(write, merged, next);
   const storesEmpty = hasNewContent || hasEmptyMetadata(write, merged);
   if (live !== undefined) {
-    // The real server fills in defaults only if the apply changes more than the managers.
+    // The real server fills in defaults only if the apply changes more than `managedFields` and the annotation of
+    // `kubectl`.
     const withoutDefaults = isSameButManagers(merged, live);
     const how = { tracked: true, withoutDefaults, storesEmpty, hasNewContent };
     const emptyMetadata = emptyMetadataOf(write, merged);
@@ -239,7 +240,7 @@ function hasEmptyMetadata(
   );
 }
 
-/** Returns the empty metadata that an apply leaves in a custom resource. Go's setters drop other members. */
+/** Returns the empty metadata that an apply leaves in a custom resource. Go's setters drop other empty members. */
 function emptyMetadataOf(
   { kind: { custom } }: WriteRequest,
   { metadata }: UnstructuredObject,

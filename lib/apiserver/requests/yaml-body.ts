@@ -29,7 +29,8 @@ interface YamlBody {
 export function readYaml(text: string, aliasedLimit: number): YamlBody {
   const lineCounter = new LineCounter();
   const customTags = (tags: Tags): Tags => [goMerge, ...goYamlTags(tags)];
-  // Go ignores tags such as `!!omap`, whose keys the library compares with each other.
+  // Go ignores tags such as `!!omap`. The library would compare all keys of such a map with each other, in quadratic
+  // time.
   const settings = { merge: true, resolveKnownTags: false, customTags, lineCounter };
   const document = parseFirstYamlDocument(text, 'the body', settings);
   const { version, explicit } = document.directives.yaml;
@@ -66,7 +67,7 @@ interface Resolved {
  * whole document for each alias.
  */
 class AliasResolver {
-  /** The last node with each anchor. It has no size before its end. */
+  /** The last node with each anchor, and its size once the node has ended. */
   readonly #anchors = new Map<string, { readonly node: unknown } | Resolved>();
   #nodes = 0;
   #aliased = { nodes: 0, characters: 0 };
@@ -205,7 +206,7 @@ function mergeInto(context: MergeContext, map: object, value: unknown): void {
   for (const source of sourcesOf(value)) {
     if (!isMap(source)) throw refusal('map merge requires map or sequence of maps as the value');
     for (const [name, one] of source.toJSON(null, context, Map) as Map<PropertyKey, unknown>) {
-      // The map of a source is a `Map`. Members are defined, so that `__proto__` becomes an ordinary key.
+      // Define members instead of assigning them, so that `__proto__` becomes an ordinary key.
       const member = { value: one, writable: true, enumerable: true, configurable: true };
       if (map instanceof Map) map.set(name, one);
       else Object.defineProperty(map, name, member);

@@ -184,7 +184,7 @@ const time = /^[Tt][0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(?:\.[0-9]+)?(?:Z|[-+][0-9]{2
 const spacedTime = /^(?: [0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(?:\.[0-9]+)?)?$/;
 const date = /^[0-9]{4}-(?:1[0-2]|0?[1-9])-(?:[12][0-9]|3[01]|0?[1-9])/;
 
-/** Returns whether a reader of YAML 1.1 takes `text` without quotes for a text, not for another value. */
+/** Returns whether a YAML 1.1 parser reads `text` without quotes as a string, not as another value. */
 function isReadAsText(text: string): boolean {
   if (constants.test(text) || sexagesimal.test(text)) return false;
   if (!/^[-+.0-9]/.test(text)) return true;

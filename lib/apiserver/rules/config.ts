@@ -74,7 +74,7 @@ const configMap = typedRules<ConfigMap>({
 function mergeStringData(secret: Secret): void {
   const { stringData } = secret;
   if (stringData !== undefined) {
-    // Changes the decoded map, not a copy: `hasNullBytes` knows the null bytes of that map only.
+    // Changes the decoded map, not a copy: `hasNullBytes` finds the null bytes of that map only.
     const data = (secret.data ??= {});
     for (const [key, text] of Object.entries(stringData)) {
       setMember(data, key, Buffer.from(text).toString('base64'));

@@ -110,7 +110,7 @@ const variablePaths = [
   'status.podIPs',
 ];
 
-/** All fields of a pod that some kind of reference may name. */
+/** The fields of a pod that a `fieldRef` may name in at least one place. */
 const knownPaths: ReadonlySet<string> = new Set([
   ...[...variablePaths, 'metadata.annotations', 'metadata.labels'],
   ...['spec.restartPolicy', 'spec.schedulerName', 'status.phase'],
@@ -118,7 +118,7 @@ const knownPaths: ReadonlySet<string> = new Set([
 
 /**
  * Checks a reference to a field of the pod itself.
- * @param supported - the paths of this place, besides one label or annotation
+ * @param supported - the paths that are valid in this place, in addition to a single label or annotation
  */
 export function validateFieldRef(
   { apiVersion = 'v1', fieldPath }: Wire<V1ObjectFieldSelector>,
@@ -179,7 +179,10 @@ const divided = [
   [/^(limits|requests)\.hugepages-/, 'hugepages', sizes],
 ] as const;
 
-/** Checks a reference to an amount of a container. A reference outside of the container must name the container. */
+/**
+ * Checks a reference to a resource of a container (`resourceFieldRef`). A reference outside of a container must name
+ * the container.
+ */
 export function validateResourceField(
   { containerName = '', resource, divisor = '0' }: Wire<V1ResourceFieldSelector>,
   isOutside: boolean,
@@ -200,7 +203,7 @@ export function validateResourceField(
   errors.invalid('divisor', resource, why);
 }
 
-/** Checks the objects from which a container takes all variables. */
+/** Checks the ConfigMaps and Secrets whose entries all become variables of a container (`envFrom`). */
 export function validateEnvFrom(
   sources: readonly Wire<V1EnvFromSource>[],
   errors: FieldErrors,

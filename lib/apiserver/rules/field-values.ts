@@ -6,12 +6,12 @@ export function validateNonnegative(value: number | undefined, errors: FieldErro
   if ((value ?? 0) < 0) errors.invalid('', value, 'must be greater than or equal to 0');
 }
 
-/** Checks when an image is pulled; empty counts as missing. */
+/** Checks an `imagePullPolicy`; an empty one counts as missing. */
 export function validatePullPolicy(policy: string, errors: FieldErrors): void {
   errors.oneOf('', policy, ['Always', 'IfNotPresent', 'Never']);
 }
 
-/** Checks whether Pods take the place of others. */
+/** Checks a `preemptionPolicy`. */
 export function validatePreemption(policy: string, errors: FieldErrors): void {
   errors.requiredOneOf('', policy, ['PreemptLowerPriority', 'Never']);
 }
@@ -21,7 +21,7 @@ export function validatePortNumber(value: number, errors: FieldErrors): void {
   validateRange(value, [1, 65_535], errors);
 }
 
-/** Checks the port of a Service that a webhook or an API has. */
+/** Checks the port in the Service reference of a webhook or an APIService. */
 export function validateServicePort(port: number, errors: FieldErrors): void {
   if (port >= 1 && port <= 65_535) return;
   errors.invalid('', port, 'port is not valid: must be between 1 and 65535, inclusive');

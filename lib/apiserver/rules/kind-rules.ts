@@ -69,9 +69,9 @@ export interface KindRules<T = UnstructuredObject> {
    */
   readonly specChanged?: (object: T, old: T) => boolean;
   /**
-   * A member whose empty lists in a body increment `metadata.generation`. The real server stores an empty list as a
-   * missing one, and then compares the empty list of the body with it. `defaulted`: lists of the member that have a
-   * default when they are empty.
+   * The member of a body in which an empty list increments `metadata.generation`: the real server compares the body
+   * with the stored object, which lacks empty lists. `defaulted`: lists of the member that have a default when they are
+   * empty.
    * @defaultValue undefined: empty and missing lists are equal
    */
   readonly emptyListsCount?: { readonly member: string; readonly defaulted: readonly string[] };
@@ -105,7 +105,7 @@ export interface KindRules<T = UnstructuredObject> {
     server: ServerView,
     subresource: string,
   ) => void;
-  /** Members of the status that a status update without them keeps. @defaultValue none */
+  /** Members of the status that an update of the status keeps if its body lacks them. @defaultValue none */
   readonly keptInStatus?: readonly string[];
   /** Returns values for field selectors in addition to `metadata.name` and `metadata.namespace`. */
   readonly selectableFields?: (object: T) => Readonly<Record<string, string>>;

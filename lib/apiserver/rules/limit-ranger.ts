@@ -106,7 +106,7 @@ function problemsOf({ requests, limits }: Resources, item: Item): string[] {
   ];
 }
 
-/** @param amounts - by name. The first must be given, and the first that is out of bounds is reported */
+/** @param amounts - by their names in messages. The first one is required. The first one out of bounds is reported */
 function boundProblems(
   item: Item,
   member: 'min' | 'max',

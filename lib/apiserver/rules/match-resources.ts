@@ -64,7 +64,7 @@ export function validateRule(rule: Wire<V1RuleWithOperations>, errors: FieldErro
 
 /**
  * Checks a list of names, in which `*` means all.
- * @param what - the names
+ * @param what - what the names stand for, in messages
  * @param missing - the detail of the error for an empty list
  */
 export function validateWildcard(

@@ -55,7 +55,10 @@ function validateName(metadata: ObjectMeta, format: NameFormat, errors: FieldErr
   else errors.invalidEach('metadata.name', name, nameProblems(name, format));
 }
 
-/** Checks the metadata of a new object of a loose kind: only that its name and namespace are valid in a path. */
+/**
+ * Checks the metadata of a new custom resource of a server with `looseCustomResources`: only that its name and
+ * namespace are valid in a path.
+ */
 export function validateLooseMeta(metadata: ObjectMeta, errors: FieldErrors): void {
   validateName(metadata, 'path', errors);
   errors.optionalText('metadata.namespace', metadata.namespace, pathSegmentProblems);

@@ -222,7 +222,7 @@ export const podRules: KindRules = typedRules<Pod>({
   prepareForCreate: ({ metadata, spec }, server) => {
     dropDisabledPodFields(spec);
     if (spec === undefined) return;
-    // Mutating webhooks add volumes with projected tokens, so this follows them.
+    // Do this after mutating webhooks, because they may add volumes with projected tokens.
     defaultTokenAccount(spec);
     if (server.requireServiceAccounts) requireAccount({ metadata, spec }, server);
   },

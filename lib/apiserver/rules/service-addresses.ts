@@ -145,7 +145,7 @@ class NodePorts {
     this.#errors.refuse();
   }
 
-  /** Allocates a port, and returns why this is not possible. */
+  /** Allocates a port. @returns why this is not possible; undefined if the port is allocated */
   allocate(port: number): string | undefined {
     const isOutside = port < nodePorts.first || port > nodePorts.last;
     if (isOutside && !this.#server.isDryRun) {
@@ -183,7 +183,7 @@ class NodePorts {
   }
 }
 
-/** Allocates the node ports of a new service. Ports with one number, of several protocols, share one. */
+/** Allocates the node ports of a new service. Ports with the same number for several protocols share a node port. */
 function allocateNodePorts(spec: ServiceSpec, allocated: NodePorts): void {
   const { ports = [] } = spec;
   const known = new Map<number, number>();

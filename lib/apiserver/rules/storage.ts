@@ -169,7 +169,7 @@ function validateStorageClass(object: StorageClass, errors: FieldErrors): void {
   if (reclaimPolicy !== '') errors.oneOf('reclaimPolicy', reclaimPolicy, ['Delete', 'Retain']);
   const modes = ['Immediate', 'WaitForFirstConsumer'];
   errors.oneOf('volumeBindingMode', volumeBindingMode, modes);
-  // The real server starts with empty topologies, so that an empty one is a duplicate.
+  // As on the real server, an empty topology counts as a duplicate.
   const seen: unknown[] = [{}];
   errors.each(
     'allowedTopologies',

@@ -140,7 +140,7 @@ function checkCsi(source: Source, { errors, persistent }: SourceCheck): void {
     const [name, namespace] = [textOf(secret['name']), textOf(secret['namespace'])];
     if (name === '') errors.required(`${member}.name`);
     else {
-      // In pods, the real server leaves the reference out of the path.
+      // For a pod, the path in the real server's error lacks the name of the reference.
       const path = persistent ? `${member}.name` : 'name';
       errors.invalidEach(path, name, subdomainProblems(name));
     }

@@ -78,7 +78,7 @@ interface Pod {
   readonly containers: readonly (readonly [Wire<V1Container>, string])[];
 }
 
-/** Checks that all containers of a pod, or none, are processes of a Windows host. */
+/** Checks that the containers of a pod are either all HostProcess containers or all ordinary ones. */
 export function validateHostProcesses({ spec, containers }: Pod, errors: FieldErrors): void {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess;
   let count = 0;

@@ -176,7 +176,7 @@ export function validateDaemonSet({ spec }: Wire<V1DaemonSet>, errors: FieldErro
 }
 
 function validateSelector(selector: Selector | null, errors: FieldErrors, workload: string): void {
-  // Decoded objects have null for a missing pointer.
+  // The decoder sets a missing selector to null, as Go does.
   if (selector === null) {
     errors.required('spec.selector');
     return;

@@ -319,8 +319,8 @@ export class Collection {
   }
 
   /**
-   * Computes the differences between the state at `revision` and now, by undoing later changes. The
-   * value is the object at `revision`; undefined for a key that did not exist.
+   * Returns the objects that have changed since `revision`, by key, each as it was at `revision`; undefined for a key
+   * that did not exist then.
    */
   differencesAt(revision: number): ReadonlyMap<string, UnstructuredObject | undefined> {
     const before = new Map<string, UnstructuredObject | undefined>();

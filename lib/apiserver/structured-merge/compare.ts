@@ -15,7 +15,7 @@ import { TypedConversionError } from './validate-value.js';
 /** The differences between an object and an earlier version of it, field by field. */
 export interface Comparison {
   readonly added: FieldSet;
-  /** Fields of both with different values. */
+  /** Fields that both versions have, with different values. */
   readonly modified: FieldSet;
   readonly removed: FieldSet;
 }

@@ -60,8 +60,8 @@ export interface FieldManagerOptions {
    */
   readonly customResource?: boolean | undefined;
   /**
-   * The zero value that a create of a built-in kind starts from, if it is known better than from
-   * the schema's `required` and `default`.
+   * The zero value that a create of a built-in kind starts from, if the caller has a more exact one than the schema's
+   * `required` and `default` give.
    * @defaultValue computed from `schema`
    */
   readonly emptyObject?: Readonly<Record<string, unknown>> | undefined;
@@ -97,7 +97,7 @@ interface FieldManagerRequest {
   readonly time: string;
   readonly filter: FieldFilter;
   readonly versions: Versions;
-  /** The fields of an object before it is created. */
+  /** The fields of the object that a create starts from: empty, or a zero value. */
   readonly empty: Readonly<Record<string, unknown>>;
 }
 
@@ -122,7 +122,7 @@ function writerOf(request: FieldManagerRequest, operation: Operation): Writer {
   return { manager, operation, apiVersion, subresource };
 }
 
-/** Returns an object of this kind as it is before it is created. */
+/** Returns the object of this kind that a create starts from. */
 function emptyObject(
   { empty }: FieldManagerRequest,
   { apiVersion, kind }: TypeMeta,
@@ -312,7 +312,7 @@ function ownersOf(
   try {
     return ownersOfRequest(sent);
   } catch (error) {
-    // An invalid entry: the client does not understand managedFields.
+    // An entry is invalid: ignore the `managedFields` of the client.
     if (!isOperatorError(error)) throw error;
     return ownersOfStored(stored);
   }

@@ -19,10 +19,7 @@ import { OperatorError, isOperatorError } from '../../system/index.js';
 /** The operation of a `managedFields` entry. */
 export type Operation = 'Apply' | 'Update';
 
-/**
- * The identity of a field manager: name, operation and endpoint. The API version does not
- * distinguish appliers.
- */
+/** The identity of a field manager: name, operation and endpoint, and for an update also the API version. */
 export interface Writer {
   readonly manager: string;
   readonly operation: Operation;

@@ -238,7 +238,8 @@ export class Versions {
   }
 }
 
-// Versions of an object share entries, so each entry is checked once.
+// The field sets that fit a schema, with this schema. Successive versions of an object share field sets, so each is
+// checked once.
 const reconciled = new WeakMap<FieldNode, Atom>();
 
 /**

@@ -80,7 +80,7 @@ function paramReference(object: UnstructuredObject): string {
   const reference = valueAt(object, 'spec.paramRef');
   if (reference === undefined) return unset;
   const name = textAt(reference, 'name');
-  // Only the policy knows whether the parameter is namespaced.
+  // A binding does not show whether its parameter is namespaced; only the policy does.
   if (name !== '') return `${textAt(reference, 'namespace', '*')}/${name}`;
   const selector = valueAt(reference, 'selector');
   return selector === undefined ? unset : selectorText(selector);

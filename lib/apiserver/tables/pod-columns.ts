@@ -31,7 +31,7 @@ function stateOf(pod: Pod): PodState {
   const isSidecar = ({ name }: ContainerStatus): boolean => sidecars.has(name);
   const hasStarted = (one: ContainerStatus): boolean => isSidecar(one) && one.started === true;
   const awaited = initial.find((one) => !hasCompleted(one) && !hasStarted(one));
-  // Containers after the awaited one have not started yet.
+  // Init containers start one after the other: those after the awaited one have not started yet.
   const begun = awaited === undefined ? initial : initial.slice(0, initial.indexOf(awaited) + 1);
   const isInitializing =
     awaited !== undefined && !isConditionTrue(status?.conditions, 'Initialized');

@@ -221,8 +221,8 @@ function store(
   const ruling = rulingKind(core, kind);
   const isIncomplete =
     ruling.rules.completeNew?.(object) === true || storesEmpty || hasNullBytes(object);
-  // The empty `resourceVersion` fixes the position of the field in `metadata`; the commit sets its value. A
-  // conversion webhook of a custom resource must not see the empty value.
+  // The empty `resourceVersion` fixes the position of the field in `metadata`; the commit sets its value. A conversion
+  // webhook of a custom resource must not receive the empty value.
   if (!dryRun && ruling.custom === undefined) object.metadata.resourceVersion = '';
   const ordered = ruling.inOrder(object);
   const stored = ruling.isStorageVersion ? ordered : kind.toStorage(ordered);
@@ -274,8 +274,8 @@ const suffixLength = 5;
 const longest = 63;
 
 /**
- * Returns `base` with a random suffix of five characters, cut to 63 characters. If the name is
- * taken, it tries another suffix, up to eight times (KEP-4420).
+ * Returns `base` with a random suffix of five characters, cut to 63 characters. Makes up to eight attempts to find a
+ * name that is not taken (KEP-4420).
  */
 function generatedName(base: string, random: Random, taken: (name: string) => boolean): string {
   const kept = base.slice(0, longest - suffixLength);

@@ -101,7 +101,7 @@ function mark(core: ServerCore, marking: Marking): Marked {
   const metadata = { ...stored.metadata };
   const graceful = markGraceful(core, marking, metadata);
   if (graceful === 'pending') return { marked: stored, held: true };
-  // No controller would remove the finalizers of a propagation policy from a loose custom resource.
+  // With `looseCustomResources`, no controller would remove the finalizers of a propagation policy.
   const propagation = isLoose(core, ruling) ? inBackground(options) : options;
   const finalizers = finalizersFor(ruling, stored.metadata, propagation);
   if (finalizers.length > 0) metadata.finalizers = finalizers;

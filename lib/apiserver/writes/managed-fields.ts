@@ -94,7 +94,7 @@ function annotationsOf({ annotations }: ObjectMeta): ObjectMeta['annotations'] {
 /** `kubectl` writes this annotation with each apply. */
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Returns whether two objects share all members but some. */
+/** Returns whether two objects share all members, except the members named in `except`. */
 function isSameBut(one: object, other: object, ...except: readonly string[]): boolean {
   const [left, right] = [one, other] as readonly Readonly<Record<string, unknown>>[];
   const names = new Set([...Object.keys(one), ...Object.keys(other)]);
@@ -142,7 +142,7 @@ function resetsOf(kind: ServedKind, subresource: string | undefined): FieldFilte
 
 const withoutSpec = excludeFields('spec');
 const withoutStatus = excludeFields('status');
-// Filters by the lists in the rules of kinds.
+// The filters that `excludedFields` has made, by their paths.
 const filters = new WeakMap<readonly string[], FieldFilter>();
 
 function excludedFields(paths: readonly string[]): FieldFilter {

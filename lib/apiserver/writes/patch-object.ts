@@ -74,7 +74,7 @@ export function patchedText(
   return { value: JSON.stringify(sorted), converted: false };
 }
 
-/** @param opensLists - True if the patch opens the items of changed lists, as a merge patch does. */
+/** @param opensLists - True if the library also sorts the members of objects in changed lists, as for a merge patch. */
 function sortedWhereChanged(value: unknown, live: unknown, opensLists: boolean): unknown {
   if (value === live) return value;
   if ((live === undefined || opensLists) && Array.isArray(value)) {

@@ -50,7 +50,8 @@ export interface Update {
    */
   readonly hasNewContent?: boolean;
   /**
-   * Empty metadata that the answer shows if the update removes the object: the real server does not decode it then.
+   * Empty metadata that the answer shows if the update removes the object: the real server then does not decode the
+   * object.
    * @defaultValue none
    */
   readonly emptyMetadata?: Readonly<Record<string, unknown>>;
@@ -189,7 +190,7 @@ function isNewGeneration(
   { next, old }: { readonly next: UnstructuredObject; readonly old: UnstructuredObject },
 ): boolean {
   const { specChanged = () => false } = ruling.rules;
-  // A loose kind has a status like other kinds, but no subresource for it.
+  // With `looseCustomResources`, a change of the status never increases the generation, even without a subresource.
   if (!isLoose(core, ruling)) return specChanged(next, old);
   const counted = { ...next };
   takeStatus(counted, old);
@@ -325,8 +326,8 @@ function validate(core: ServerCore, prepared: Prepared): void {
 }
 
 /**
- * Fields, in groups, that a real server checks in an update only if the stored object is valid there: it has accepted
- * other values once.
+ * Groups of fields whose validation has become stricter. In an update, a real server reports no error of a group if the
+ * stored object already has one.
  */
 const tolerated: readonly RegExp[] = [
   /\.nodeAffinity\.required.*\.matchExpressions\[\d+\]\.values\[\d+\]$/,

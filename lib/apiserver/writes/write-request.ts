@@ -447,7 +447,7 @@ export function checkKind(
   }
 }
 
-/** Returns the type of a body; null is an empty text in Go, and readers refuse other values. */
+/** Returns the type of a body. Null counts as an empty text, as in Go; other checks refuse all other values. */
 function typeOfBody({ apiVersion, kind }: RawObject['value']): TypeMeta {
   const textOf = (given: unknown): string => (typeof given === 'string' ? given : '');
   return { apiVersion: textOf(apiVersion), kind: textOf(kind) };
