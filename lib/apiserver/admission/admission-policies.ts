@@ -165,8 +165,8 @@ function compiledMutation(policy: PolicyPrograms, given: Mutation): PolicyMutati
 }
 
 /**
- * Returns the parameters of a policy for a binding. The policy is evaluated once per parameter;
- * undefined: it is evaluated without a parameter.
+ * Returns the parameters of a policy for a binding. The policy is evaluated once per parameter, or once without a
+ * parameter if the only entry is undefined.
  * @returns a string with the reason if the binding cannot be used
  */
 export function paramsOf(

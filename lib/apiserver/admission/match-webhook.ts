@@ -150,7 +150,7 @@ function namespaceSelected(
   return selects(namespaceSelector, found.metadata.labels) === true;
 }
 
-/** A webhook of either kind; a validating one has no `reinvocationPolicy`. */
+/** A mutating or validating webhook; a validating webhook has no `reinvocationPolicy`. */
 export type Webhook = Wire<V1MutatingWebhook>;
 
 /** A webhook and its identity in the configuration. */

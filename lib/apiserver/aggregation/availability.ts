@@ -39,7 +39,7 @@ interface Checked {
   /** The host and port of its extension server. */
   readonly host: string;
   failures: number;
-  /** The result; undefined during the first check. */
+  /** The resulting condition; undefined during the first check. */
   condition?: Condition;
   discovered?: Discovered;
   timer?: Timer | undefined;

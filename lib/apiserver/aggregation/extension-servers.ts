@@ -174,7 +174,7 @@ async function exchange(
   const { request: plainRequest } = await import('node:http');
   const { request: secureRequest } = await import('node:https');
   const { name = '', namespace = '' } = server.service.spec?.service ?? {};
-  // The certificate must name the Service, whatever the host.
+  // The certificate must be valid for the DNS name of the Service, whatever the host of the target is.
   const servername = `${name}.${namespace}.svc`;
   return await new Promise((resolve, reject) => {
     const sent: ClientRequest =

@@ -54,7 +54,7 @@ export class AccessControl {
     });
   }
 
-  /** Returns the rules of `user` in `namespace`, for a review. */
+  /** Returns the rules of `user` in `namespace`, for a SelfSubjectRulesReview. */
   rulesFor(user: UserInfo, namespace: string): ResolvedRules {
     const unlimited = this.#grants === undefined || user.groups.includes(mastersGroup);
     if (!unlimited) return this.#resolver.rulesFor(user, namespace);

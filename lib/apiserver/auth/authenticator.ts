@@ -76,7 +76,7 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
-/** A user in options. */
+/** A user of the server, as options describe it. */
 export interface UserOptions {
   readonly name: string;
   /**

@@ -24,7 +24,7 @@ export interface Decision {
 export interface Authorizer {
   authorize(user: UserInfo, attributes: AccessAttributes): Decision;
   /**
-   * Returns the rules of `user` in a namespace, for a review.
+   * Returns the rules of `user` in a namespace, for a SelfSubjectRulesReview.
    * @defaultValue the rules of the server
    */
   rulesFor?(user: UserInfo, namespace: string): readonly PolicyRule[];
@@ -86,7 +86,7 @@ function htmlEscaped(text: string): string {
 
 const group = 'rbac.authorization.k8s.io';
 
-/** The common fields of both kinds of bindings. */
+/** The common fields of RoleBindings and ClusterRoleBindings. */
 type Binding = Wire<V1RoleBinding | V1ClusterRoleBinding>;
 type Subject = Wire<RbacV1Subject>;
 

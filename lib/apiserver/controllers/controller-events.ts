@@ -5,7 +5,7 @@ import { LruMap, SpamFilter } from '../../system/index.js';
 import type { ControllerHost } from './controller-host.js';
 import type { WorkQueue } from './work-queue.js';
 
-/** `v1` Event, the form in which Events of both APIs are stored. */
+/** `v1` Event: Events of `v1` and of `events.k8s.io/v1` are stored in this form. */
 type CoreEvent = Wire<CoreV1Event> & KubernetesObject;
 
 const coreEvent: ResourceType<CoreEvent> = {

@@ -376,7 +376,7 @@ function longerHistory(annotations: Annotations, revision: string): string {
   return history.join(',');
 }
 
-// A limit of this many means no limit.
+// A `revisionHistoryLimit` of this number means no limit.
 const noLimit = 2 ** 31 - 1;
 
 /** Returns the old ReplicaSets beyond `revisionHistoryLimit`, oldest revisions first; never one with pods. */

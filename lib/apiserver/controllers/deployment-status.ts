@@ -12,7 +12,7 @@ interface DeploymentObservation {
   readonly nowMs: number;
 }
 
-// A deadline of this many seconds means no deadline.
+// A `progressDeadlineSeconds` of this number means no deadline.
 const noDeadlineSeconds = 2 ** 31 - 1;
 
 /** Computes the counts, the generation and the condition `Available`. Other conditions stay unchanged. */

@@ -54,7 +54,7 @@ export class GarbageCollector {
   #onChange({ type, resourceType, object, previous }: CommittedChange): void {
     const { uid = '', ownerReferences: references = [] } = object.metadata;
     const before = previous?.metadata.ownerReferences ?? [];
-    // Owners that wait for this object must notice that it is gone or no longer blocks.
+    // Check the owners that wait for this object: it is gone, or may no longer block them.
     if (type === 'DELETED' || !deepEqual(before, references)) {
       for (const reference of [...before, ...references]) this.#wakeOwner(object, reference);
     }

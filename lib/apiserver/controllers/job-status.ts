@@ -166,7 +166,7 @@ function withConditions(
   const known = trueCondition(conditions, intent);
   const { reason = known?.reason ?? '', message = known?.message ?? '' } = outcome;
   say({ type: intent, status: 'True', reason, message });
-  // Pods that have ended since the plan are not counted yet.
+  // Uses the pods from before this reconcile: pods that have ended since then are not counted yet.
   if (!pods.all.every(isPodFinished)) return { ...status, conditions };
   say({ type: succeeded ? 'Complete' : 'Failed', status: 'True', reason, message });
   const completionTime = succeeded ? { completionTime: formatTime(nowMs) } : {};

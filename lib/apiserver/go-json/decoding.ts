@@ -70,7 +70,7 @@ export class Decoding {
     const goPath = this.#path.flatMap((step) => (typeof step === 'object' ? step.goPath : []));
     const where =
       goPath.length === 0 ? 'Go value' : `Go struct field ${this.structName}.${goPath.join('.')}`;
-    // In Go, a type that decodes itself (`UnmarshalJSON`) does not know the name of its field.
+    // In Go, a type that decodes itself (`UnmarshalJSON`) does not receive the name of its field.
     const conversion =
       goKind === 'own' ? problem('Go value') : conversionProblem(value, goType, goKind);
     return new DecodeError(problem(where), conversion);

@@ -37,7 +37,7 @@ interface WebhookCall {
   readonly timeoutMs: number;
 }
 
-/** A review to send. */
+/** An admission or conversion review to send. */
 interface Post {
   /** The URL as error messages show it. */
   readonly shown: string;
@@ -148,7 +148,7 @@ function targetOf(address: WebhookAddress, service: string | undefined, shown: s
     return { url: new URL(shown), servername: undefined, ca };
   }
   const { pathname, search } = new URL(shown);
-  // The certificate must name the Service, whatever the host.
+  // The certificate must be valid for the DNS name of the Service, whatever the host of the target is.
   const servername = `${address.service.name}.${address.service.namespace}.svc`;
   return { url: new URL(`${pathname}${search}`, service), servername, ca };
 }

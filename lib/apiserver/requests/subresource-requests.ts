@@ -261,7 +261,7 @@ function checkTarget(binding: Binding): void {
   if (metadata.name === '') throw badRequest('Name parameter required.');
 }
 
-/** Adds the zone and the region of the node to the labels of a Binding, before webhooks see it. */
+/** Adds the zone and the region of the node to the labels of a Binding, before webhooks receive the Binding. */
 export function withTopology(core: ServerCore, binding: UnstructuredObject): UnstructuredObject {
   const { name = '', kind } = (binding as Binding).target ?? {};
   const topology = kind === 'Node' ? topologyLabels(core.view, name) : {};

@@ -76,7 +76,7 @@ const mutatingPolicy = typedRules<MutatingPolicy>({
 
 type PolicySpec = Wire<V1ValidatingAdmissionPolicySpec>;
 
-/** Checks what both types of policies have. @returns the types of the variables of expressions */
+/** Checks the fields that validating and mutating policies share. @returns the types of the variables of expressions */
 function validateCommon(spec: PolicySpec, errors: FieldErrors): Variables {
   const { paramKind, matchConstraints, matchConditions = [] } = spec;
   errors.oneOf('spec.failurePolicy', spec.failurePolicy, ['Fail', 'Ignore']);
@@ -286,7 +286,7 @@ const mutatingBinding = typedRules<Wire<V1ValidatingAdmissionPolicyBinding>>({
   unconditionalUpdate: false,
 });
 
-/** Checks what bindings of both types of policies have. */
+/** Checks the fields that the bindings of validating and mutating policies share. */
 function validateBinding(
   { policyName = '', paramRef, matchResources }: Wire<V1ValidatingAdmissionPolicyBindingSpec>,
   errors: FieldErrors,

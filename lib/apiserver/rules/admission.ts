@@ -10,7 +10,7 @@ import type { KindRules } from './kind-rules.js';
 import { validateMatchConditions, validateRule } from './match-resources.js';
 import { validateLabelSelector } from './metadata.js';
 
-/** The type of both webhooks; a validating webhook lacks `reinvocationPolicy`. */
+/** A mutating or validating webhook; a validating webhook has no `reinvocationPolicy`. */
 type Webhook = Wire<V1MutatingWebhook>;
 
 interface Webhooks {

@@ -5,7 +5,7 @@ import { typedRules } from './kind-rules.js';
 import { deepEqual, qualifiedNameProblems, subdomainProblems } from '../../object/index.js';
 import type { KindRules } from './kind-rules.js';
 
-// Events of both APIs are stored and validated in the core form.
+// Events of `v1` and of `events.k8s.io/v1` are stored and validated in the form of `v1`.
 type Event = Wire<CoreV1Event>;
 
 const limits = { reportingInstance: 128, action: 128, reason: 128, message: 1024 } as const;
@@ -13,7 +13,7 @@ const limits = { reportingInstance: 128, action: 128, reason: 128, message: 1024
 const isSet = (time: string | null | undefined): boolean => time !== undefined && time !== null;
 
 /**
- * Validates the rules that apply to events of both APIs.
+ * Validates the rules that apply to events of `v1` and of `events.k8s.io/v1`.
  * @param controllerField - the API's name of the controller field.
  */
 function validateLegacy(event: Event, controllerField: string, errors: FieldErrors): void {
@@ -137,7 +137,7 @@ const events = typedRules<Event>({
   dependents: false,
 });
 
-/** The rules of events, in both of their APIs. */
+/** The rules of events, in `v1` and in `events.k8s.io/v1`. */
 export const eventRules: Readonly<Record<string, KindRules>> = {
   '/v1/Event': core,
   'events.k8s.io/v1/Event': events,

@@ -155,7 +155,10 @@ function isIpv6(cidr: string): boolean {
   return isIP(ip) === 6 && !isMapped(ip);
 }
 
-/** Returns whether Go can read a range, even if it is refused for its leading zeros or its other bits. */
+/**
+ * Returns whether Go can read a CIDR range, even if the validation refuses it for leading zeros or bits beyond the
+ * prefix.
+ */
 export function isReadableCidr(cidr: string): boolean {
   return cidrProblem(cidr) !== range;
 }

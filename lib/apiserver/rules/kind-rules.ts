@@ -114,7 +114,7 @@ export interface KindRules<T = UnstructuredObject> {
    * @defaultValue undefined
    */
   readonly gracePeriodSeconds?: (object: T, requested: number | undefined) => number | undefined;
-  /** Whether objects of the kind can own others. If not, a deletion policy does nothing. @defaultValue true */
+  /** Whether objects of the kind can own other objects. If not, a deletion policy does nothing. @defaultValue true */
   readonly dependents?: boolean;
   /** Orphans dependents by default. @defaultValue false */
   readonly orphansByDefault?: boolean;
@@ -182,7 +182,9 @@ export interface ServerView {
   readonly random: Random;
   /** Addresses of all Services. */
   readonly addresses: TakenAddresses;
-  /** Custom resources have no rules, and may select fields that their schema does not declare. */
+  /**
+   * Custom resources are stored without the rules that need a cluster. CRDs may select fields that their schema lacks.
+   */
   readonly looseCustomResources: boolean;
   /** The ServiceAccount that a pod names must exist. */
   readonly requireServiceAccounts: boolean;

@@ -214,7 +214,7 @@ function validateEndPort(
   } else if (typeof port === 'string') {
     errors.invalid('', endPort, 'may not be specified when `port` is non-numeric');
   } else {
-    // The real server shows the port here.
+    // The real server shows `port`, not `endPort`, in this error.
     if (endPort < port) errors.invalid('', port, 'must be greater than or equal to `port`');
     validatePortNumber(endPort, errors);
   }

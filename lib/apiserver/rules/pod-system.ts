@@ -9,7 +9,7 @@ interface Pod {
   readonly containers: readonly (readonly [Pick<Wire<V1Container>, 'securityContext'>, string])[];
 }
 
-/** Members of both kinds of security contexts that pods on Windows cannot have. */
+/** Members of the security contexts of pods and of containers that pods on Windows cannot have. */
 const onlyLinux = [
   ...['appArmorProfile', 'seLinuxOptions', 'seccompProfile', 'runAsUser', 'runAsGroup'],
 ];

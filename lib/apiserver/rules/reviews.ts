@@ -61,7 +61,7 @@ function checkAccessReview(
       errors.invalid('spec.nonResourceAttributes', nonResourceAttributes, why);
     }
   }
-  // The real server omits the kind here.
+  // The real server omits the kind in this error.
   if (!errors.empty) throw reviewInvalid(errors);
   if (form === 'local' && namespace !== (object.metadata.namespace ?? '')) {
     throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);

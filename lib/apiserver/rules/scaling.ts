@@ -122,7 +122,7 @@ function defaultAutoscaler({ spec }: Wire<V2HorizontalPodAutoscaler>): void {
       { type: 'Percent', value: 100, periodSeconds: 15 },
     ],
   });
-  // The window has no default here: without it, the controller's flag applies.
+  // `stabilizationWindowSeconds` has no default in the API: without it, the flag of the controller applies.
   spec.behavior.scaleDown = withDefaults(spec.behavior.scaleDown, {
     selectPolicy: 'Max',
     policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],

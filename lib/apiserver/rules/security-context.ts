@@ -25,7 +25,7 @@ export function validatePodSecurity(spec: Wire<V1PodSpec>, errors: FieldErrors):
     errors.invalid(`${path}.shareProcessNamespace`, true, why);
   }
   if (spec.hostUsers === false) {
-    // The real server writes two of the names in this way.
+    // The real server begins two of the names with a capital letter.
     const fields = { hostNetwork: 'hostNetwork', hostPID: 'HostPID', hostIPC: 'HostIPC' } as const;
     for (const member of ['hostNetwork', 'hostPID', 'hostIPC'] as const) {
       if (spec[member] !== true) continue;
@@ -64,7 +64,7 @@ export function allowStoredPolicy(object: UnstructuredObject, old: UnstructuredO
     const [context, before] = [object, old].map((each) => {
       return get(each, [...path, 'securityContext']) as unknown;
     });
-    // A custom resource may have any value in this place.
+    // A custom resource may have any value as its `securityContext`.
     if (!isJsonObject(context) || !isJsonObject(before)) continue;
     if (before['seLinuxChangePolicy'] !== undefined) allowsEachPolicy.add(context);
   }
@@ -98,7 +98,7 @@ function validateSysctls(sysctls: readonly Wire<V1Sysctl>[], errors: FieldErrors
   });
 }
 
-/** Checks what both kinds of security contexts have, in the order of the real server. */
+/** Checks the fields that the security contexts of pods and containers share, in the order of the real server. */
 function validateShared(
   { seccompProfile, windowsOptions, appArmorProfile }: SharedContext,
   errors: FieldErrors,

@@ -71,7 +71,7 @@ export function validateReplicaSet({ spec }: Wire<V1ReplicaSet>, errors: FieldEr
   if (spec === undefined) return;
   validateNonnegative(spec.replicas, errors.at('spec.replicas'));
   validateNonnegative(spec.minReadySeconds, errors.at('spec.minReadySeconds'));
-  // The real server writes `deployment` here too.
+  // The real server writes `deployment` in the errors of a ReplicaSet too.
   validateSelector(spec.selector, errors, 'deployment');
   const { template, selector } = spec;
   if (template !== undefined) {

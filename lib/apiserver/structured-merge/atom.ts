@@ -56,7 +56,7 @@ class TypeRef {
   }
 }
 
-/** The shape that a merge treats a value as. */
+/** The shape as which a merge treats a value. */
 export type Shape = 'scalar' | 'list' | 'map';
 
 /** The type of the items of a list of unknown type: everything is a leaf. */

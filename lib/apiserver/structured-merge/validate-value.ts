@@ -156,7 +156,7 @@ export function converting<T>(doing: string, convert: () => T): T {
 
 /** Returns a kind as the server writes it in messages: `/v1, Kind=ConfigMap`. */
 export function kindText(object: Partial<TypeMeta>): string {
-  // A body applied to a Scale may lack both.
+  // A body applied to a Scale may lack `apiVersion` and `kind`.
   const { apiVersion = '', kind = '' } = object;
   const groupVersion = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
   return `${groupVersion}, Kind=${kind}`;

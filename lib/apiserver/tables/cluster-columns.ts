@@ -53,7 +53,7 @@ function nodeAddress(object: UnstructuredObject, type: string): string {
   return textAt(found, 'address', '<none>');
 }
 
-// Both APIs of events have the same columns, but different field names.
+// Events of `v1` and of `events.k8s.io/v1` have the same columns, but different field names.
 const either = (object: UnstructuredObject, core: string, events: string): string =>
   textAt(object, core, textAt(object, events));
 

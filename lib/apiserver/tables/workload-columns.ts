@@ -123,7 +123,10 @@ function autoscalerTargets(object: UnstructuredObject): string {
   return texts.slice(0, shownMetrics).join(', ') + (more > 0 ? ` + ${more} more...` : '');
 }
 
-/** Returns the current and the wanted value of a metric. Resources have a name, and a percentage or an average. */
+/**
+ * Returns the current value and the target of a metric. For a resource, returns its name too, and a percentage or an
+ * average.
+ */
 function metricText(type: string, wanted: unknown, current: unknown): string {
   const isResource = type.endsWith('Resource');
   const isAverage = valueAt(wanted, 'target.averageValue') !== undefined;

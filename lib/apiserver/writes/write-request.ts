@@ -54,7 +54,7 @@ export interface WriteResult {
   readonly created: boolean;
 }
 
-/** A write as admission sees it. Its objects are in the version of the request. */
+/** A write, in the form in which admission receives it. Its objects are in the version of the request. */
 export interface AdmittedWrite {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
   /** The object to store, or the options of a connection; absent for a deletion. */
@@ -121,7 +121,7 @@ export function checkNamespaceName(
  */
 export const depthLimit = 1_000;
 
-/** The JSON of a body to decode, and the findings of its parser. */
+/** The JSON of a body to decode, and the problems that its parser found. */
 export interface RawObject {
   readonly value: Readonly<Record<string, unknown>>;
   /** JSON paths of duplicate members. */
