@@ -138,7 +138,10 @@ function podsProposal(
   return { replicas, status, name: `pods metric ${metric.name}` };
 }
 
-/** Computes the replicas for a metric that all pods share. @returns undefined if the metric has no value */
+/**
+ * Computes the replicas for an `Object` or `External` metric, which has one value for all pods.
+ * @returns undefined if the metric has no value
+ */
 function sharedProposal(
   given: { readonly metric: string; readonly target: Target; readonly measured: Measured },
   name: string,

@@ -233,7 +233,7 @@ export type CollectionVerdict =
       readonly unblock: boolean;
     };
 
-/** Input of {@link collectionVerdict}. */
+/** An object with its owners and dependents, about which {@link collectionVerdict} decides. */
 interface CollectionCase {
   readonly object: KubernetesObject;
   readonly stateOf: (reference: OwnerReference) => OwnerState;

@@ -2,7 +2,7 @@ import type { Pod } from '../../object/index.js';
 import type { ControllerEvent } from './controller-events.js';
 import type { PodStage } from './pod-behavior.js';
 
-/** A step of a pod on its node. */
+/** A change of a pod's stage, or a restart of its containers. */
 export interface PodStep {
   readonly from: PodStage;
   readonly to: PodStage;
@@ -12,7 +12,7 @@ export interface PodStep {
 
 const running: readonly PodStage[] = ['running', 'ready', 'crashed'];
 
-/** Returns the events that a kubelet records in a step of `pod`. */
+/** Returns the events that a kubelet records for a change of `pod`. */
 export function podStepEvents(pod: Pod, { from, to, isRestart }: PodStep): ControllerEvent[] {
   const { initContainers = [], containers = [] } = pod.spec ?? {};
   const hasStarted = running.includes(from);

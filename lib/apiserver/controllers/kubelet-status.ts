@@ -5,7 +5,7 @@ import type { PodStage } from './pod-behavior.js';
 import { podCondition, transitionTime } from './pod-state.js';
 import type { PodCondition } from './pod-state.js';
 
-/** Input of `podStatus`. */
+/** The data, besides the pod, from which {@link podStatus} computes a status. */
 interface PodSituation extends ContainerSituation {
   /** The IP address that the pod has, or gets when it runs. */
   readonly podIP: string;
@@ -110,7 +110,7 @@ type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 type ContainerState = NonNullable<ContainerStatus['state']>;
 type Container = NonNullable<NonNullable<Pod['spec']>['containers']>[number];
 
-/** Input of the container statuses, in addition to the pod. */
+/** The data, besides the pod, from which the statuses of its containers are computed. */
 interface ContainerSituation {
   readonly stage: PodStage;
   readonly restarts: number;

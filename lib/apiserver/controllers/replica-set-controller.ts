@@ -132,7 +132,7 @@ function compareRanks(a: readonly number[], b: readonly number[]): number {
 
 type ReplicaSetStatus = NonNullable<ReplicaSet['status']>;
 
-/** Input of `replicaSetStatus`. */
+/** The result of a reconcile, from which {@link replicaSetStatus} computes the status. */
 interface ReplicaSetOutcome {
   readonly pods: readonly Pod[];
   /** Milliseconds since 1970. */

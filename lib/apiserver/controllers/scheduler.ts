@@ -32,7 +32,7 @@ export class Scheduler {
   readonly #writer: ObjectWriter;
   readonly #recordEvent: RecordEvent;
   readonly #queue: WorkQueue<ObjectKey>;
-  /** Pods without a fitting node. A change of a node or of their claims retries them. */
+  /** Pods without a fitting node. The scheduler tries them again after a change of a node or of their claims. */
   readonly #unscheduled = new Map<string, { readonly pod: Pod; readonly sinceMs: number }>();
   #turn = 0;
 

@@ -364,7 +364,10 @@ function cellOf(value: unknown, type: string, nowMs: number): unknown {
 class StoredObjects {
   readonly #schemas: ReadonlyMap<string, Schema | undefined>;
   readonly #log: MvccLog;
-  /** Objects with a later resourceVersion were written with these schemas, or come from a snapshot. */
+  /**
+   * The `resourceVersion` of the CRD with these schemas. Objects with a later one were written with these schemas, or
+   * come from a snapshot.
+   */
   readonly #since: number;
   readonly #read = new WeakMap<UnstructuredObject, UnstructuredObject>();
 

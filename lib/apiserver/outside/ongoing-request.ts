@@ -32,7 +32,7 @@ export class OngoingRequest {
     this.end();
   }
 
-  /** Releases the request. */
+  /** Ends the request after its response. */
   end(): void {
     this.#onEnd();
   }

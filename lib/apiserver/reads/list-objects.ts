@@ -142,8 +142,7 @@ function* objectsAt(
 /** The position at which a list continues. */
 interface ContinueToken {
   /**
-   * The revision of the snapshot that all pages show; negative if the next page shows the then
-   * current state.
+   * The revision of the snapshot that all pages show; negative if the next page shows the state at that time.
    */
   readonly revision: number;
   /**

@@ -8,7 +8,7 @@ import type { UserInfo } from '../auth/authenticator.js';
 import type { TableColumn } from '../tables/table-column.js';
 import type { TakenAddresses } from './service-addresses.js';
 
-/** The user and the authorizer for a review. */
+/** The user and the authorizer for a review of access or identity, such as a SelfSubjectAccessReview. */
 export interface ReviewContext {
   readonly user: UserInfo;
   /** Decides the permissions of `user`, as for the requests on the same listener. */
@@ -93,8 +93,8 @@ export interface KindRules<T = UnstructuredObject> {
   /** Returns the status of a new object. @defaultValue absent */
   readonly initialStatus?: (object: T, server: ServerView) => unknown;
   /**
-   * Fields that clients of an endpoint cannot own, by subresource; the main resource is `''`. A status update leaves
-   * those in `metadata` unchanged.
+   * Fields that clients of an endpoint cannot own, by subresource; the main resource is `''`. An update of the status
+   * leaves the listed fields of `metadata` unchanged.
    * @defaultValue the status; for the status, the spec: status updates can write labels, annotations and finalizers
    */
   readonly resets?: Readonly<Partial<Record<string, readonly string[]>>>;
@@ -131,7 +131,7 @@ export interface KindRules<T = UnstructuredObject> {
   /** Responds to a deletion with the object instead of a `Status`. @defaultValue false */
   readonly answersDeleted?: boolean;
   /**
-   * Responds to a create without storing it, for reviews.
+   * Responds to a create without storing the object, as for a SelfSubjectAccessReview.
    * @defaultValue undefined: creates are stored
    */
   readonly review?: (object: T, asked: ReviewContext) => UnstructuredObject;

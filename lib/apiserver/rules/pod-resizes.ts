@@ -72,7 +72,7 @@ function obstacleOf({ metadata, spec }: Pod): string | undefined {
   return spec?.os?.name === 'windows' ? 'windows pods cannot be resized' : undefined;
 }
 
-/** Checks that a resize changes CPU and memory only, and keeps the class of the pod. */
+/** Checks that a resize changes CPU and memory only, and keeps the quality of service class of the pod. */
 function validateResize(pod: Pod, old: Pod, errors: FieldErrors): void {
   const [spec, before] = [pod.spec, old.spec];
   if (spec === undefined || before === undefined) return;

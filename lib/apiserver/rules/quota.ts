@@ -267,7 +267,7 @@ function isInPodScope({ scopeName, operator, values = [] }: Scope, { spec }: Pod
   }
 }
 
-/** The scope CrossNamespacePodAffinity. */
+/** Returns whether a pod is in the scope CrossNamespacePodAffinity. */
 function namesOtherNamespaces(spec: Pod['spec']): boolean {
   const { podAffinity, podAntiAffinity } = spec?.affinity ?? {};
   return [podAffinity, podAntiAffinity].some((affinity) => {

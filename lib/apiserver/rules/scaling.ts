@@ -265,7 +265,10 @@ function validateMetricSource(
   errors.required(`${at}.target.averageValue`, missingTargets[first]);
 }
 
-/** Checks the names of a resource of containers. Resources of whole Pods may have any name. */
+/**
+ * Checks the resource and the container of a `ContainerResource` metric. A `Resource` metric may have any resource
+ * name.
+ */
 function validateContainerMetric(
   { name, container }: Wire<V2ContainerResourceMetricSource>,
   errors: FieldErrors,

@@ -201,7 +201,7 @@ function writtenPart(core: ServerCore, prepared: Prepared): UnstructuredObject {
   const { request, object, old } = prepared;
   if (request.subresource === undefined) return object;
   if (request.subresource !== 'finalize') return subresourceOnly(core, prepared);
-  // Only this subresource of a Namespace can remove finalizers from its spec.
+  // Only the subresource `finalize` of a Namespace can remove finalizers from its spec.
   const { metadata } = object;
   return { ...old, metadata, spec: object['spec'] };
 }

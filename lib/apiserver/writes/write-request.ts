@@ -57,7 +57,7 @@ export interface WriteResult {
 /** A write, in the form in which admission receives it. Its objects are in the version of the request. */
 export interface AdmittedWrite {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
-  /** The object to store, or the options of a connection; absent for a deletion. */
+  /** The object to store, or the options of a CONNECT; absent for a deletion. */
   readonly object: UnstructuredObject | undefined;
   /** The stored object; absent for a create. */
   readonly old: UnstructuredObject | undefined;
