@@ -26,7 +26,7 @@ interface Named {
 interface OptionShape {
   readonly names: readonly string[];
   readonly description: string;
-  /** Undefined for a flag. */
+  /** Undefined if the option takes no value. */
   readonly values: Values | undefined;
 }
 
@@ -58,7 +58,7 @@ function optionShape(option: Option): OptionShape {
   return { names, description: firstSentence(description), values };
 }
 
-/** Returns the values of the command's argument; without one, of a variadic option. */
+/** Returns the values of the command's argument, or of its variadic option if the command has no argument. */
 function positional(command: Command): Values {
   const [argument] = command.registeredArguments;
   if (argument !== undefined) return valuesOf(`<${argument.name()}>`, argument.argChoices);
@@ -229,7 +229,7 @@ function valueCases(shapes: readonly CommandShape[], replyOf: (values: Values) =
   return cases.join('\n');
 }
 
-/** Returns a case for each command. */
+/** Returns a branch of the shell's `case` statement for each command. */
 function casesOf(
   shapes: readonly CommandShape[],
   replyOf: (shape: CommandShape) => string,

@@ -15,7 +15,7 @@ const inBundle = { mayLackNames: true };
 /**
  * Reads the CustomResourceDefinitions of files, folders, URLs, the standard input (`-`) and git revisions
  * (`main:config/crd`).
- * @param cluster - undefined: only the sources
+ * @param cluster - a cluster whose definitions are read too; undefined: no cluster
  * @throws OperatorError `InvalidConfig`: a source can't be read, or there are no definitions
  */
 export async function definitionsAt(
@@ -73,7 +73,7 @@ function isUrl(source: string): boolean {
   return /^https?:\/\//.test(source);
 }
 
-/** Whether a source is `<revision>:<path>`; a single letter before the colon is a drive. */
+/** Whether a source is `<revision>:<path>`; a single letter before the colon is a drive of Windows. */
 export function isRevision(source: string): boolean {
   return !isUrl(source) && /^[^:]{2,}:[^\\]/.test(source);
 }
@@ -121,7 +121,7 @@ async function objectsInGit(
     .split('\0')
     .filter((name) => /^(?!kustomization\.).*\.(?:ya?ml|json)$/.test(name));
   const objects: UnstructuredObject[] = [];
-  // One process after the other: a folder can have hundreds of files.
+  // Run one git process at a time, because a folder can have hundreds of files.
   for (const name of names) objects.push(...(await read(`./${posix.join(own, name)}`)));
   return objects;
 }

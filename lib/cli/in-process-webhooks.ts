@@ -43,12 +43,12 @@ export class InProcessWebhooks {
     this.#handlers = new WebhookHandlers(webhooks, this.#reports);
   }
 
-  /** Returns the webhook configurations of an operator, which call its webhooks here. */
+  /** Returns webhook configurations with which the API server calls the operator's webhooks in this process. */
   configurationsOf({ name, webhooks = [] }: OperatorDefinition): readonly KubernetesObject[] {
     return webhookConfigurations(webhooks, { name, address: { service: this.#service } });
   }
 
-  /** Returns the definitions of an operator, with its conversions here. */
+  /** Returns the definitions of an operator, whose conversion webhooks are called in this process. */
   definitionsOf({
     resources = [],
     webhooks = [],

@@ -33,7 +33,7 @@ export async function loadOperator(directory: string): Promise<LoadedProject> {
 }
 
 /**
- * Returns a client without a cluster, for an operator that is set up and never runs. It knows the built-in kinds.
+ * Returns a client without a cluster, for an operator that is set up and never runs. It resolves the built-in kinds.
  * @param name - of the operator, for the error of a request
  */
 export function unreachableClient(name: string): ConnectedClient {

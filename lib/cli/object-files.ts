@@ -14,7 +14,8 @@ interface ReadingOptions {
 /**
  * Reads the objects of files and folders.
  * @param paths - as for {@link objectFiles}
- * @throws OperatorError `InvalidConfig`: a file can't be read or holds another value, or there is no object
+ * @throws OperatorError `InvalidConfig`: a file can't be read or contains something other than objects, or no file is
+ *   found
  */
 export async function resourcesAt(
   paths: readonly string[],
@@ -67,7 +68,7 @@ export async function filesAt(path: string, given = path): Promise<readonly stri
 /**
  * Reads the objects of YAML or JSON files, including the items of a `List`; skips kustomizations.
  * @param files - paths; `-` is the standard input
- * @throws OperatorError `InvalidConfig`: a file can't be read or holds another value
+ * @throws OperatorError `InvalidConfig`: a file can't be read or contains something other than objects
  */
 export async function readResources(
   files: readonly string[],
@@ -87,7 +88,7 @@ export async function readResources(
 /**
  * Returns the objects of a YAML or JSON text, including the items of a `List`; skips kustomizations.
  * @param source - names the text in errors
- * @throws OperatorError `InvalidConfig`: the text holds another value
+ * @throws OperatorError `InvalidConfig`: the text contains something other than objects
  */
 export async function objectsOfText(
   text: string,
@@ -109,7 +110,7 @@ function objectsIn(
   }
   const { apiVersion, kind, metadata } = isJsonObject(value) ? value : {};
   const name = isJsonObject(metadata) ? metadata['name'] : undefined;
-  // Kustomizations lie beside the objects of a folder; servers do not know the kind.
+  // A folder with objects often has a kustomization too, but an API server does not serve that kind.
   if (typeof apiVersion === 'string' && apiVersion.startsWith('kustomize.config.k8s.io/'))
     return [];
   const names = options.mayLackNames === true ? [] : [name];

@@ -231,17 +231,17 @@ export function helpExamples(examples: Readonly<Record<string, string>>): string
   return `\nExamples:\n${lines.join('\n')}`;
 }
 
-/** The remedy of a plan that the API server refuses. */
+/** Advice for a user if the API server refuses a request of `plan`. */
 export const planRemedy =
   'the plan has the rights of your kubeconfig or of --as, and needs those of the operator: choose an account that has them, with --context or --as';
 
-/** The remedy of a run on a cluster whose API server refuses it. */
+/** Advice for a user if the API server refuses a request of the operator in `run`. */
 export const runRemedy =
   'the operator runs with the rights of your kubeconfig or of --as: choose an account that has the rights it needs, with --context or --as';
 
 /**
  * Returns the error of a command that has the rights of the user's account. If the API server refused a request,
- * the message ends with the remedy, and not with that of a deployed operator.
+ * the message ends with `remedy` instead of the remedy for a deployed operator.
  */
 export function accountError(thrown: unknown, remedy: string): Error {
   const error = asError(thrown);
@@ -252,8 +252,8 @@ export function accountError(thrown: unknown, remedy: string): Error {
 }
 
 /**
- * Returns the context of a command that has the rights of the user's account. Errors in its output end with `remedy` if
- * the API server refused a request, and not with that of a deployed operator.
+ * Returns the context of a command that has the rights of the user's account. If the API server refused a request, the
+ * error in the output ends with `remedy` instead of the remedy for a deployed operator.
  */
 export function accountContext(context: CommandContext, remedy: string): CommandContext {
   const corrected = (output: TextOutput): TextOutput => ({

@@ -135,7 +135,7 @@ export async function runProgram(
       return error.exitCode === 0 ? exitCodes.success : exitCodes.failure;
     }
     context.stderr.write(`error: ${explained(error, context)}\n`);
-    // Only the user aborts a command.
+    // `Aborted` always means that the user interrupted the command.
     return isOperatorError(error, 'Aborted') ? exitCodes.interrupted : exitCodes.failure;
   }
 }

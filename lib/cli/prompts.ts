@@ -86,7 +86,7 @@ export async function chooseKind(
   const fitting = project.resources.filter((resource) =>
     names.every((name) => options[name] === undefined || options[name] === resource[name]),
   );
-  // The message lists the kinds and how to create one.
+  // If no kind of the project fits, report the missing option as without a terminal.
   if (fitting.length === 0) return refuse(needed, command);
   const { select } = await import('@clack/prompts');
   const choice = await select({

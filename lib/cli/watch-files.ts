@@ -154,7 +154,7 @@ async function watchDirectory(
     const events = watch(directory, { signal });
     for await (const event of events) if (event.filename !== '') changed();
   } catch (error) {
-    // A directory that is gone is followed from its parent, and again when it is back.
+    // The watch of the parent directory notices when a deleted directory exists again, and starts another watch.
     const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT';
     if (!signal.aborted && !isGone) logger.error(`${directory} is no longer watched`, { error });
   }

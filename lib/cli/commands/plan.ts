@@ -156,7 +156,7 @@ export function upgradeCheckCommand(context: CommandContext): Command {
     .action((options: UpgradeCheckOptions) => upgradeCheck(options, context));
 }
 
-/** A directory within a project would count as that project: the check might compare the project with itself. */
+/** Refuses a folder below a project: {@link loadOperator} would load that project, possibly for both versions. */
 async function refuseWithin(folder: string, option: 'from' | 'to'): Promise<void> {
   const { findProject } = await import('../load-operator.js');
   const root = await findProject(folder);

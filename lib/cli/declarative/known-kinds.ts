@@ -9,7 +9,7 @@ import type {
 } from '../../object/index.js';
 import { OperatorError } from '../../system/index.js';
 
-/** A kind, for roles: a role has no versions. */
+/** A kind in any of its versions: the rules of a role name no version. */
 interface KnownKind {
   readonly type: ResourceType;
   readonly hasStatus: boolean;

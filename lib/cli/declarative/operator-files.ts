@@ -19,9 +19,9 @@ export interface FileOperator extends LoadedOperator {
 }
 
 /**
- * Returns the files at paths: the files themselves, and those directly in directories. Their directories are
- * included, for files that appear later.
- * @param paths - a missing file counts as a file: editors replace files
+ * Returns the files to watch: each path that is a file, and the files directly in each path that is a directory.
+ * Also returns these directories, because files may be added to them later.
+ * @param paths - a missing path counts as a file, because an editor may be replacing the file
  */
 export async function watchedFiles(paths: readonly string[]): Promise<WatchedPaths> {
   const found = await Promise.all(

@@ -20,7 +20,7 @@ export interface GroupRun {
 
 /** Options of a process that runs declarative operators in a cluster. */
 export interface GroupOptions {
-  /** The operator whose Service serves the metrics. */
+  /** Namespace and name of the deployment whose Service exposes the metrics over HTTPS. */
   readonly metricsAuth?: NamespacedName | undefined;
   /** Limits the operators to these namespaces. @defaultValue all */
   readonly namespaces?: readonly string[] | undefined;

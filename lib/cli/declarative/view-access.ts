@@ -34,7 +34,7 @@ export async function readSigningKeys(directory: string) {
 
 const allViews = { apiGroups: ['*.view.dcontroller.io'], resources: ['*'] };
 
-/** Access to views; finer rules come from a file. */
+/** The access of a token to all views. A token with other rules needs a file with these rules. */
 export type AccessLevel = 'read' | 'write';
 
 /** Returns the rules of a level: reading all views, or also changing them. */

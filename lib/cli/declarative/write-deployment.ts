@@ -66,7 +66,7 @@ export async function writeDeployment(
 ): Promise<void> {
   const folder = resolve(context.cwd, options.directory);
   const texts = (await operatorTexts(paths, context)).map(({ file, text }) => {
-    // The standard input gets the name of a file, from which an operator takes its name.
+    // An operator without a name takes the name of its file, so the standard input needs a file name.
     return { file: file === '-' ? 'operator.yaml' : file, text };
   });
   const operators = operatorsOfTexts(texts);
@@ -182,9 +182,9 @@ function filledFile({ path, text }: TemplateFile, apiServer: boolean): TemplateF
 const operatorsFolder = 'config/operators';
 const operatorsPath = `${operatorsFolder}/kustomization.yaml`;
 
-/** The operators that the files deploy now. */
+/** The operators in the kustomization of an earlier run. */
 interface FormerOperators {
-  /** Names of their files, if the kustomization was generated. */
+  /** Names of the operators' files; empty if the kustomization was not generated. */
   readonly names: readonly string[];
   /** Undefined: all namespaces. */
   readonly namespaces: readonly string[] | undefined;

@@ -1,7 +1,7 @@
 import { builtInDefinitions } from '../../crd/internal.js';
 import type { Schema } from '../../object/index.js';
 
-/** The built-in types, each as the set of its field names, by the name of each of their fields. */
+/** For each field name, the built-in types that have the field. Each type is the set of its field names. */
 let typesByField: ReadonlyMap<string, readonly ReadonlySet<string>[]> | undefined;
 
 /**

@@ -119,7 +119,7 @@ function boundChanges(before: Schema, after: Schema): readonly Change[] {
   return changes;
 }
 
-/** Whether a bound of the same value is newly excluded. */
+/** Whether the limit itself was valid before and is no longer valid, although the value of the limit is the same. */
 function excludes(
   before: Schema,
   after: Schema,

@@ -74,7 +74,7 @@ function conversionProblems(
   return others.flatMap((other) => [...lostFields(other, storage), ...lostFields(storage, other)]);
 }
 
-/** Returns the fields that a write through the version `to` takes from an object, or that it can't store. */
+/** Returns the fields of `from` that an object loses if it is written through the version `to`, or stored in it. */
 function lostFields(
   from: CrdVersion,
   to: CrdVersion,

@@ -24,7 +24,7 @@ export function isConverted({ spec }: CustomResourceDefinition): boolean {
   return spec.conversion?.strategy === 'Webhook';
 }
 
-/** Returns the versions with stored objects that a definition lacks: a server refuses the definition. */
+/** Returns the versions in `stored` that a definition lacks. An API server refuses such a definition. */
 export function versionsWithout({ spec }: CustomResourceDefinition, stored: readonly string[]) {
   return stored
     .filter((version) => spec.versions.every(({ name }) => name !== version))

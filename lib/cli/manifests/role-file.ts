@@ -95,5 +95,5 @@ export const ownRolePath = 'config/rbac/leader_election_role.yaml';
 /** The kustomization of objects in other namespaces. */
 export const namespacesFolder = 'config/namespaces';
 
-/** The file with the rules in other namespaces, for an operator limited to some. */
+/** The file with the rules in other namespaces, for an operator that is limited to some namespaces. */
 export const namespacedRolesPath = `${namespacesFolder}/roles.yaml`;

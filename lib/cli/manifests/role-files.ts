@@ -84,7 +84,7 @@ export async function declaredRules(operator: OperatorDefinition): Promise<Acces
   const namespace = ownNamespace;
   const manager = new Manager({
     client,
-    // As in `src/main.ts` of a project.
+    // `src/main.ts` of a project passes these options, too.
     cacheOptions: operator.cacheOptions,
     leaderElection: { name, namespace },
     webhooks: operatorWebhooks(operator, { client, namespace }),

@@ -44,7 +44,7 @@ export function webhookManifests({
 }: Pick<OperatorDefinition, 'webhooks'>): readonly WebhookConfiguration[] {
   const address = { service: { namespace: ownNamespace, name: 'webhook-service' } };
   return (['mutating', 'validating'] as const).flatMap((type) => {
-    // Conversions list the versions of a kind.
+    // Include conversion webhooks, which list the versions of their kinds.
     const own = webhooks.filter((webhook) => webhook.type === type || isConversion(webhook));
     return webhookConfigurations(own.toSorted(byName), {
       name: `${type}-webhook-configuration`,
@@ -93,7 +93,7 @@ export async function webhookManifestFiles(
     webhooks: withMatchPolicies(configuration.webhooks, operator.webhooks ?? []),
   }));
   const admission = await admissionFile(folder, { before, objects });
-  // When adding webhooks to a project, the template provides the other files.
+  // With `keep`, webhooks are being added to a project, and the template has the other files.
   const others = keep ? [] : await otherPatches(folder, patches);
   const notes = keep || admission.length === 0 ? [] : await notesOnList(folder);
   return { wanted: [...admission, ...patches, ...others], notes };

@@ -70,7 +70,7 @@ export async function generate(
   return files;
 }
 
-/** Tests don't show a missing webhook: the embedded server calls the functions themselves. */
+/** Reports conversion functions without a webhook. Tests do not fail: their server calls the functions directly. */
 function conversionNotes(operator: OperatorDefinition): readonly string[] {
   return unservedConversions(operator).map(
     ({ kind }) =>

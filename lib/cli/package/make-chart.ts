@@ -33,7 +33,7 @@ export interface ChartOptions extends OverlayOptions {
 }
 
 /**
- * Makes or updates the chart of a project; changed values stay.
+ * Makes or updates the chart of a project. Values that the user changed stay.
  * @throws OperatorError `InvalidConfig`: the overlay can't be built, or files were changed by hand
  */
 export async function makeChart(options: ChartOptions, context: CommandContext): Promise<void> {

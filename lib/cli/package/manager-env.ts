@@ -6,8 +6,8 @@ import { spreadLines } from './values.js';
 import type { TemplateLines, TemplateText, ValueSchema } from './values.js';
 
 /**
- * Returns the environment variables of a container that are values of the chart, by name. Others stay in the
- * template: those of another source, and those that refer to a variable or to the operator's namespace.
+ * Returns the environment variables of a container that are values of the chart, by name. Variables with `valueFrom`
+ * stay in the template, and so do variables that refer to another variable or to the operator's namespace.
  */
 export function variablesOf(container: Json, namespace: string): Readonly<Record<string, string>> {
   const own = objectsAt(container, 'env').filter((one) => isValue(one, namespace));
@@ -20,7 +20,7 @@ function isValue(variable: Json, namespace: string): boolean {
   return isLiteral && movedText(value, { from: namespace, to: '' }) === value;
 }
 
-/** Returns a schema that has each variable, so that the values of a chart are merged one by one. */
+/** Returns a schema with a property for each variable, so that an update of a chart merges them one by one. */
 export function withVariables(schema: ValueSchema, names: readonly string[]): ValueSchema {
   const { env } = schema.properties ?? {};
   if (env === undefined || names.length === 0) return schema;
@@ -29,7 +29,7 @@ export function withVariables(schema: ValueSchema, names: readonly string[]): Va
   return { ...schema, properties: { ...schema.properties, env: { ...env, properties } } };
 }
 
-/** Takes the environment variables from the values. @param container - changed in place */
+/** Replaces environment variables by the values of the chart. @param container - changed in place */
 export function templateEnv(container: Json, text: TemplateText, namespace: string): void {
   const fixed = objectsAt(container, 'env').filter((one) => !isValue(one, namespace));
   // Kubernetes resolves $(NAME) only to a variable that is further up.

@@ -115,7 +115,7 @@ interface Templating {
   readonly facts: ChartFacts;
 }
 
-/** Leaves schemas without actions: they may contain any text. */
+/** Returns the template of a definition. Its schemas have no Helm actions, because they may contain any text. */
 function crdTemplate(object: Json, { text, facts }: Templating): string {
   const metadata = objectMadeAt(object, 'metadata');
   const spec = objectMadeAt(object, 'spec');
@@ -247,7 +247,7 @@ function isElection(arg: string): boolean {
   return arg === electFlag || arg.startsWith('--leader-election=');
 }
 
-/** Without the options for that, `declarative run` neither elects a leader nor serves anything. */
+/** Whether `args` run `declarative run`, which elects a leader and serves metrics only with the options for that. */
 function isDeclarative(args: readonly string[]): boolean {
   return args[0] === declarativeCommand;
 }
@@ -358,16 +358,16 @@ function templateVolumes(podSpec: Json, container: Json, text: TemplateText): vo
 
 const parts = ['metrics', 'webhook'] as const;
 
-/** A part of the operator with a port of its own, by the name of the port. */
+/** The name of a port of the operator. Each port has its own rule in a NetworkPolicy. */
 type Part = (typeof parts)[number];
 
-/** Returns the peers that may reach each part, from the first rule of a NetworkPolicy. */
+/** Returns the peers that may reach each port, from the first rule of a NetworkPolicy for the port. */
 export function peersOf(objects: readonly object[]): ReadonlyMap<Part, unknown> {
   const rules = (objects as readonly Json[]).flatMap(rulesOf).toReversed();
   return new Map(rules.map(({ part, rule }) => [part, rule['from'] ?? []]));
 }
 
-/** Takes the peers of each part from the values. @param policy - changed in place */
+/** Replaces the peers of each port by values of the chart. @param policy - changed in place */
 function templatePolicy(policy: Json, text: TemplateText): void {
   for (const { part, rule } of rulesOf(policy)) {
     Reflect.deleteProperty(rule, 'from');

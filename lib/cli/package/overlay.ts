@@ -104,12 +104,12 @@ export function movedText(text: string, { from, to }: Move): string {
   return text.replace(pattern, () => to);
 }
 
-/** Members whose texts have slashes and name no object: API versions, images, and subresources in rules. */
+/** Members whose strings contain slashes but are not `namespace/name`: API versions, images, subresources in rules. */
 export const withoutReferences: ReadonlySet<string> = new Set(['apiVersion', 'image', 'resources']);
 
 /** Replaces the namespace in texts of an object that kustomize does not cover. */
 function movedObject(object: BuiltObject, move: Move): BuiltObject {
-  // A schema may contain any text.
+  // Leave the schemas of a definition as they are: they may contain any text.
   if (object.kind !== 'CustomResourceDefinition') return moved(object, move) as BuiltObject;
   return { ...object, metadata: moved(object.metadata, move) as BuiltObject['metadata'] };
 }

@@ -64,7 +64,7 @@ function noToken(): UsageError {
   return new UsageError(`${problem}; ${account}, or --send-token if the operator may act as you`);
 }
 
-/** Returns the operator's error without the call of the proxy around it. */
+/** Returns an error with the operator's own message, without the part about the request to the API server's proxy. */
 function explained(
   error: unknown,
   object: UnstructuredObject,
@@ -101,7 +101,7 @@ async function serviceOf(
   throw new OperatorError('InvalidConfig', `${message}; ${remedy}`);
 }
 
-/** @throws UsageError it does not have the form `namespace/name:port` */
+/** @throws UsageError `service` does not have the form `namespace/name:port` */
 function proxiedService(service: string): ObjectKey {
   const parts = /^([-a-z0-9]+)\/([-a-z0-9]+):([-a-z0-9]+)$/.exec(service);
   if (parts === null) throw new UsageError(`service ${service}: want namespace/name:port`);

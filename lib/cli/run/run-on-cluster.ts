@@ -56,7 +56,7 @@ export async function runOnCluster(running: Running): Promise<void> {
   }
 }
 
-/** A CustomResourceDefinition in the cluster; `served`: it existed and was not compared. */
+/** A CustomResourceDefinition in the cluster. `served`: the definition was there, and `run` did not compare it. */
 type ServedCrd = Omit<InstalledCrd, 'action'> & {
   readonly action: InstalledCrd['action'] | 'served' | typeof unconverted;
 };
@@ -220,7 +220,7 @@ async function ask(client: Client, signal: AbortSignal): Promise<void> {
   try {
     await getIfExists(client, Namespace, { name: 'default' }, { signal });
   } catch (error) {
-    // The cluster responds; permissions are checked later.
+    // A refusal also proves that the cluster responds. Permissions are checked later.
     if (!isForbidden(error)) throw error;
   }
 }

@@ -92,7 +92,7 @@ async function replaceFile(path: string, text: string): Promise<void> {
   await rename(part, path);
 }
 
-/** @throws OperatorError `InvalidConfig`: a path can't be read, or holds another value */
+/** @throws OperatorError `InvalidConfig`: a path can't be read, or contains something other than definitions */
 async function definitionsIn(
   paths: readonly string[],
   context: CommandContext,

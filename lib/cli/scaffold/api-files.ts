@@ -30,7 +30,7 @@ import type { TemplateFile } from './template.js';
 
 const crdFiles = /^config\/crd\/bases\//;
 const controllerFiles = /^(?:src\/controllers|test)\//;
-/** Optional: projects of earlier versions do not have it. */
+/** A project that an earlier version created may lack this file. */
 const planRolePath = 'config/plan/plan_role.yaml';
 
 /** Returns the files that a kind adds to a project. */
@@ -70,7 +70,7 @@ export async function controllerRole(
   if ((await textIfExists(join(folder, namespacedRolesPath))) !== undefined) return [];
   const { text = '' } = files.find(({ path }) => path === rolePath) ?? {};
   const role = await mergedRole(folder, rolePath, parseRoleFile(text, rolePath).rules);
-  // The kustomization names the file.
+  // Write a deleted role file again, because the kustomization lists it.
   return role.length > 0 ? role : [{ type: 'default', path: rolePath, text }];
 }
 

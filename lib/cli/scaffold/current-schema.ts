@@ -18,8 +18,8 @@ export interface SchemaTexts {
 }
 
 /**
- * Returns the file of a further version with the current content of another version: its entry in `versions`, or
- * its constant, and the code above that. Different fields would lose data without a conversion.
+ * Returns the file of a further version. It has the fields of the copied version, since other fields would lose data
+ * without a conversion: the entry in `versions`, or the constant, and the code above it.
  * @throws OperatorError `InvalidConfig`: the file has no entry of the version
  */
 export function withCurrentSchema(texts: SchemaTexts): string {

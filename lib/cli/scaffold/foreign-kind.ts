@@ -211,7 +211,7 @@ export function foreignTest(
   return withContentOfTest(text, { content: { spec: spec ?? {} }, document: undefined });
 }
 
-/** Returns code for a built-in kind: it installs no definition, and imports the type from the package if it is there. */
+/** Returns code for a built-in kind: without a definition, and with the package's own type if the package has one. */
 export function ofBuiltIn(text: string, resource: ProjectResource): string {
   const builtIn = builtInKind(resource);
   if (builtIn === undefined) return text;

@@ -132,7 +132,7 @@ function refuseOther(given: Given, { testRunner = 'node', ...rest }: Project): v
   }
 }
 
-/** Refuses optional parts that the project lacks if their files list kinds: those of the project would be missing. */
+/** Refuses further optional parts whose files list kinds: new files would lack the kinds that the project has. */
 async function refuseMoreParts(given: readonly string[], project: Project): Promise<void> {
   const { parts = [] } = project;
   const more = given.filter((part) => !parts.includes(part));

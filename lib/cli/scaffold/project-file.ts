@@ -102,7 +102,7 @@ export function parseProject(text: string, path: string): Project {
   return project;
 }
 
-/** A version that is listed twice, as after a merge in git, could not be created again for the record. */
+/** Refuses a version that is listed twice, for example after a merge in git: `upgrade-project` could not render it. */
 function refuseTwice(resources: readonly ProjectResource[], path: string): void {
   for (const [index, one] of resources.entries()) {
     const first = resources.findIndex((other) => isSameVersion(one, other));
@@ -238,7 +238,7 @@ type MapDocument = Document & { readonly contents: YAMLMap };
 function documentOf(text: string, path: string): MapDocument {
   const document = parseDocument(checkYamlDepth(text, path));
   const [problem] = document.errors;
-  // Without the quoted lines, which the remedy would follow.
+  // Leave out the lines that the parser quotes, so that the remedy follows the problem directly.
   if (problem !== undefined) fail(path, problem.message.replace(/:\n[^]*$/, ''));
   // A change of a value that has an alias would change other entries too.
   visit(document, { Alias: () => fail(path, 'it has an alias, write its value instead') });

@@ -68,7 +68,7 @@ export async function readRecord(folder: string): Promise<ProjectRecord> {
 
 export interface RecordUpdate {
   readonly project: Project;
-  /** All its files, rendered from this version's templates. */
+  /** All files of the project, rendered from this version's templates. */
   readonly rendered: ReadonlyMap<string, string>;
   /** Files that the command writes. */
   readonly written: readonly PlannedFile[];

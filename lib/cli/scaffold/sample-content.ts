@@ -44,7 +44,8 @@ export async function definedNow(
 /**
  * Checks that a project's sources define a kind in the group that `PROJECT` gives it. Sources that can't be loaded are
  * not checked.
- * @throws OperatorError `InvalidConfig`: they define it in the same group of another domain
+ * @throws OperatorError `InvalidConfig`: the sources define the kind in a group with the same short name and another
+ *   domain
  */
 export async function refuseOtherDomain(
   folder: string,

@@ -48,7 +48,7 @@ export interface UpgradeCheck {
 export async function checkUpgrade(check: UpgradeCheck): Promise<UpgradeReport> {
   const { from, to, resources, namespace, logger, signal } = check;
   const clock = new VirtualClock();
-  // Two services, so that the server converts by the version whose definitions are installed.
+  // The definitions of each version name their own service, so that the server calls the converters of that version.
   const old = conversionsOf(from, { clock, logger, name: 'conversions-before' });
   const current = conversionsOf(to, { clock, logger, name: 'conversions-after' });
   const services = { ...old.services, ...current.services };
@@ -122,7 +122,7 @@ function refuseFailures({ failures }: ReplayEnd, { name }: OperatorDefinition): 
 function failed({ ref, error }: ReplayFailure, { refused }: ReplayEnd): readonly Finding[] {
   const isImmutable = isOperatorError(error, 'ImmutableField');
   if (isImmutable || isApiError(error)) {
-    // Both error messages name the object in one of these forms.
+    // The messages of both kinds of errors name the object in one of these forms.
     const isOf = ({ ref: object }: Finding): boolean =>
       [' ', ': '].some((end) => error.message.includes(`${describeObject(object)}${end}`));
     if (refused.some(isOf)) return [];

@@ -56,7 +56,7 @@ function judge(
   touched: readonly ObjectReference[],
 ): Effects {
   const ref = referenceOf(to);
-  // The status of a custom resource is the operator's.
+  // Compare the status of custom resources only: the operator writes it, but not the status of built-in kinds.
   const isBuiltIn = isBuiltInGroup(groupOf(to.apiVersion));
   const ignored = isBuiltIn ? [...serverSetFields, 'status'] : serverSetFields;
   const isRemade = states.remade?.some(({ uid }) => uid === to.metadata.uid) === true;
@@ -218,7 +218,7 @@ function lostObjects({ before, after }: States) {
   return { findings, replacements };
 }
 
-/** Whether the loss of an object is a finding: claims always, but not pods, which end with their workload. */
+/** Whether the loss of an object is a finding: that of a PersistentVolumeClaim always is, that of a Pod is not. */
 function isLost(object: UnstructuredObject): boolean {
   return object.kind === 'PersistentVolumeClaim' || isNotable(object);
 }
@@ -279,7 +279,7 @@ function lost(
   return finding('pruned', ref, { message: `it is pruned${others}${used}`, users, remedy });
 }
 
-/** Returns the objects that the server deletes with an object, and that may be of anyone. */
+/** Describes the objects that the API server deletes with an object. Any user or operator may have created them. */
 function contentsOf({ kind }: UnstructuredObject): string | undefined {
   if (kind === 'Namespace') return 'all objects in it';
   return kind === 'CustomResourceDefinition' ? 'all objects of its kind' : undefined;

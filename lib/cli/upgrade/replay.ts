@@ -36,7 +36,7 @@ interface ReplaySettings {
    * @defaultValue false
    */
   readonly remake?: boolean | undefined;
-  /** Objects hidden from their controllers. */
+  /** Objects that controllers must not reconcile. */
   readonly skipped?: readonly ObjectReference[] | undefined;
 }
 
@@ -61,7 +61,7 @@ const mostRounds = 50;
 
 /**
  * Runs an operator on an embedded cluster until it settles. Each round reconciles every object of its kinds
- * once and then brings the workloads to rest. `planning` is true in the context of reconcilers, which must
+ * once and then waits until the workloads stop changing. `planning` is true in the context of reconcilers, which must
  * not change anything outside the cluster.
  */
 export async function replay(

@@ -203,7 +203,7 @@ async function refusalOf(
     });
     return undefined;
   } catch (error) {
-    // A conversion that fails: the rehearsal of the migration reports it.
+    // The conversion fails. `rehearseMigration` reports that.
     if (isApiError(error) && error.status === 500) return undefined;
     if (!isApiError(error) || error.status !== 422) throw error;
     return error.causes;
