@@ -155,7 +155,7 @@ export class ViewApiServer {
     try {
       return await this.#attached.entrance.handler(request, origin);
     } catch (error) {
-      // The views ended before this server.
+      // The views have stopped, and this server still runs.
       if (isOperatorError(error, 'Stopped'))
         return errorResponse(unavailable(), request.headers['accept']);
       throw error;

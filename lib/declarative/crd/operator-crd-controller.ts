@@ -122,7 +122,7 @@ function statusSource(group: Group, objects: OperatorObjects): Source {
 
 const fieldManager = 'operator-builder-operators';
 const finalizer = cleanUpFinalizer;
-/** Interval of the first checks for operators that an object waits for, and of later ones, in milliseconds. */
+/** Intervals in milliseconds at which an object that waits for other operators is checked: at first, and later. */
 const [lookMs, laterLookMs] = [50, 1_000];
 /** Number of first checks. If an object still waits after them, operators that read each other's views start. */
 const mostLooks = 20;
@@ -329,7 +329,7 @@ class OperatorObjects {
       .upsertOperator(name, object, { cleanUp, former })
       .then(() => undefined, asError);
     const current = this.#group.getOperator(name)?.getStatus(generation);
-    // The operator could not even be added.
+    // The group refused the operator, so it has no status.
     if (current === undefined) throw failure ?? new Error(`operator ${name} was not added`);
     const keepsFormer = failure !== undefined && cleanUp === 'delete';
     const controllers = withRecords(current.controllers, { before: object.status, keepsFormer });

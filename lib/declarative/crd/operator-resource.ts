@@ -5,7 +5,7 @@ import type { KubernetesObject } from '../../object/index.js';
 import type { CleanUpPolicy } from '../operator/controller-set.js';
 import { sourceTypes, targetTypes } from '../spec/operator-spec.js';
 
-/** The group of a kind; `''` and absent are different. */
+/** The group of a kind. `''` is the core group; an absent group means a view of the operator. */
 const apiGroup = s.optional(
   s.string({
     description:

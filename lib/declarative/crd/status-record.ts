@@ -32,9 +32,8 @@ export function unrecorded(
 }
 
 /**
- * Returns the entries of a new status, with recorded targets of the previous one. It keeps the targets of
- * controllers that cannot run now. With `keepsFormer`, it also keeps those of controllers that are no longer
- * specified.
+ * Returns the entries of a new status, with recorded targets of the previous one: those of controllers that cannot
+ * run now and, with `keepsFormer`, those of controllers that are no longer specified.
  */
 export function withRecords(
   controllers: readonly OperatorControllerStatus[],

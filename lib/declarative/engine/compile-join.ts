@@ -25,7 +25,7 @@ interface Conjunct {
   readonly context: CompileContext;
 }
 
-/** A side and the source text of its expression: equalities with the same text share the side and its index. */
+/** A side of an equality, and the text of its expression. Equalities with the same text share a side and its index. */
 interface WrittenSide extends JoinSide {
   readonly text: string;
 }
@@ -82,7 +82,7 @@ function conjunctsOf({ expression, context }: Conjunct): Conjunct[] {
   );
 }
 
-/** Returns the operands if `expression` is this operator with a list. */
+/** Returns the operands if `expression` is `operator` with a list of operands. */
 function operandsOf(
   expression: Readonly<Record<string, unknown>>,
   operator: string,
@@ -115,7 +115,7 @@ function sortConjuncts(conjuncts: readonly Conjunct[], input: JoinInput): Sorted
 }
 
 /**
- * Returns the number of the only source that an expression depends on; undefined if it is not exactly one.
+ * Returns the number of the source that an expression depends on; undefined if it depends on several sources or none.
  */
 function onlySourceOf(expression: unknown, names: readonly string[]): number | undefined {
   const { members, whole, volatile } = referencesOf(expression);
@@ -193,8 +193,8 @@ export interface JoinSource {
   /** Name of the source, which is its member in the documents of the join. */
   readonly name: string;
   /**
-   * Conditions on the object alone: an object that fails one is not kept. An error in a check or a side is
-   * reported once, whether or not the object has join partners.
+   * Conditions on an object of this source alone: an object that violates one of them takes no part in the join. An
+   * error in a check or a side is reported once, whether or not the object has join partners.
    */
   readonly checks: readonly JoinCheck[];
   readonly sides: readonly JoinSide[];
@@ -203,7 +203,7 @@ export interface JoinSource {
 /** A `@join` stage, split into its parts. */
 export interface JoinPlan {
   readonly path: SpecPath;
-  /** The sources, in the order of the operator. */
+  /** The sources, in the order of the controller's specification. */
   readonly sources: readonly JoinSource[];
   readonly orders: JoinOrders;
   /** The rest of the condition after checks and equalities; undefined if nothing is left. */

@@ -132,7 +132,7 @@ export interface DocumentPath {
   get(document: Document): unknown;
   /**
    * Returns a copy with `value` at the place, and creates missing parents.
-   * @throws DataError another value is in the way.
+   * @throws DataError a parent of the place is neither a map nor a list.
    */
   set(document: Document, value: unknown): Document;
   /** Like `set`, with a list whose items are computed on first read. */

@@ -255,7 +255,7 @@ export class SortedList<T> {
   #chunks: readonly (readonly T[])[] = [];
   #size = 0;
 
-  /** @param compare - 0 for the same item only */
+  /** @param compare - returns 0 only for equal items */
   constructor(compare: (one: T, other: T) => number) {
     this.#compare = compare;
   }

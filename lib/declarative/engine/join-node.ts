@@ -87,7 +87,7 @@ export class JoinNode implements IncrementalNode {
     const sides = probes.map((probe) => rows[probe.source]?.values[probe.side] ?? []);
     const sets = valuesTogether(sides).flatMap((values) => table?.find(index, values) ?? []);
     if (sets.length <= 1) return sets[0];
-    // No row is in two of the sets: in each equality, the row or its partner has a single value.
+    // A row is in only one of the sets: in each equality, at least one side has a single value.
     return sets.flatMap((set) => [...set]);
   }
 

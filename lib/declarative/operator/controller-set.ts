@@ -135,7 +135,7 @@ export class ControllerSet {
   }
 
   /**
-   * Returns the slot of an existing controller with the same specification. If the controller cannot run, its path in
+   * Returns the existing controller with the same specification. If the controller cannot run, its path in
    * the specification must be the same too, because its problems contain the path.
    */
   #keep({ name, spec, specPath, problems }: PlannedController): Slot | undefined {

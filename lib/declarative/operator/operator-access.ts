@@ -12,7 +12,7 @@ import { viewGroupOf, isViewGroup } from '../spec/operator-spec.js';
 import type { ControllerSpec } from '../spec/operator-spec.js';
 import { compileContext } from '../spec-problem.js';
 
-/** Knows the kinds of a cluster. */
+/** Looks up the kinds of a cluster. */
 export interface KnownKinds extends Pick<Client, 'resourceType'> {
   /** Whether the status of a kind is a subresource. */
   hasStatus(type: ResourceType): boolean;
@@ -61,7 +61,7 @@ async function controllerAccess(
   return [...watched, ...written, { type: target, subresource: 'status', verbs }];
 }
 
-/** Returns a stand-in for the type of a view, which no server knows. */
+/** Returns a type for a view, without a request: the API server of a cluster does not serve views. */
 function viewOf(operator: string, kind: string): ResourceType {
   const plural = kind.toLowerCase();
   return { group: viewGroupOf(operator), version: 'v1alpha1', kind, plural, namespaced: true };
@@ -87,7 +87,7 @@ function mayProjectStatus(projection: unknown): boolean {
   if (Array.isArray(projection)) return projection.some(mayProjectStatus);
   if (!isJsonObject(projection)) return true;
   return Object.keys(projection).some((name) => {
-    // An operator may yield any document.
+    // An expression operator, such as `@merge`, may yield any document.
     if (name.startsWith('@')) return true;
     return name.startsWith('$') ? mayBeStatus(name) : name === 'status';
   });

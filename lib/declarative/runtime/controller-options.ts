@@ -61,7 +61,7 @@ export function asViewWriter(
   const group = viewGroupOf(operator);
   const watched = sources.filter(({ type }) => type === 'Watcher');
   const named = (resource: ResourceSpec): string => kindText(operator, resource);
-  // Native objects outlive the process, so a controller that reads them need not wait for those that write them.
+  // Only views are lost when the process ends, so a controller waits only for the controllers that write its views.
   const isOfViews = ({ apiGroup = group }: ResourceSpec): boolean => isViewGroup(apiGroup);
   return {
     ...{ operator, name, sources: watched.filter(isOfViews).map(named) },

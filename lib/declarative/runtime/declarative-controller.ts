@@ -350,7 +350,7 @@ export class DeclarativeController {
       unserved: () => void this.#lookAgain(),
       changed: () => this.#changed(),
       writeFailed: (error, subject) => {
-        // The queue logs these failures, but not those that only have to wait.
+        // The queue logs only these two kinds of failures, so log conflicts and writes that have to wait here.
         const isLogged = ['error', 'terminal'].includes(failureKindOf(error));
         if (isLogged) this.#errors.report({ stage: 'target', subject }, error);
         else this.#report('warn', { stage: 'target', subject }, error);

@@ -68,7 +68,7 @@ function follow(
     object !== undefined && selects(object);
   return {
     get: (key) => {
-      // Reads the last valid state of a quarantined object, for which the informer's own `get` would throw.
+      // For an object that the cache can't store, this returns the last valid state. The cache's own `get` would throw.
       const object = context.cache.peek(type)?.get(parseKey(key));
       return selected(object) ? documentOf(object) : undefined;
     },
@@ -105,7 +105,7 @@ function follow(
   };
 }
 
-/** Names a selected object that the cache could never read. Its entry in the quarantine has its labels. */
+/** Returns the name of a selected object that the cache could never store; undefined if there is no such object. */
 function unreadableOf(
   informer: ReturnType<SourceContext['cache']['peek']>,
   selects: (object: KubernetesObject) => boolean,
@@ -287,8 +287,8 @@ export interface StartedDocuments {
    */
   caughtUp?(signal: AbortSignal): Promise<void>;
   /**
-   * Returns the writes of this process that led to a state of an object. Absent if the source has no
-   * lineages.
+   * Returns the writes of this process that led to a state of an object. Absent if the source does not record
+   * them.
    */
   lineageOf?(origin: object): Lineage | undefined;
   stop(): void;

@@ -1,15 +1,15 @@
 import type { Clock, Timer } from '../../system/index.js';
 
-/** Length of a chain of writes, each caused by the write before it, up to which the chain is not slowed. */
+/** Number of writes, each caused by the write before it, that are never slowed. */
 const freeDepth = 50;
 /**
- * Number of writes beyond `freeDepth` that are not slowed within a window, over all objects of a controller.
+ * Number of writes in longer chains that a controller may make within `windowMs`, over all its objects, at full speed.
  */
 const freeWrites = 20;
 const windowMs = 60_000;
 const baseDelayMs = 1_000;
 const maxDelayMs = 60_000;
-/** Number of the controller's own writes in a chain from which the written objects count towards the growth limit. */
+/** An object counts towards the growth limit if at least this many of the controller's own writes led to its write. */
 const growthDepth = 3;
 
 /** Limits the objects, and their size, that a controller may create from its own results. */

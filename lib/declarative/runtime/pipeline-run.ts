@@ -26,7 +26,7 @@ export interface PipelineRunParts {
   /** The period of each `Periodic` source, in milliseconds. */
   readonly periodsMs: readonly number[];
   readonly targetPath: SpecPath;
-  /** The name of the controller in lineages. */
+  /** The name of the controller in a {@link Lineage}. */
   readonly controller: string;
   readonly enqueue: (key: ObjectKey, cause: PipelineCause) => void;
   readonly listener: PipelineRunListener;
@@ -153,7 +153,7 @@ export class PipelineRun implements StartedSource {
     return this.#state?.desired;
   }
 
-  /** Unlike other sources it also waits for unserved kinds: without them the desired objects are unknown. */
+  /** Resolves when the desired objects are known. Unlike the sources of other controllers, waits for unserved kinds. */
   async whenSynced(signal: AbortSignal): Promise<void> {
     await Promise.all(this.#documents.map((documents) => documents.whenSynced(signal)));
     this.#isListed = true;

@@ -16,7 +16,7 @@ export interface DocumentReader {
   readonly name: string;
   get(key: string): SourceDocument | undefined;
   keys(): Iterable<string>;
-  /** Returns the writes of this process that led to a state of an object. @defaultValue no lineage */
+  /** Returns the writes of this process that led to a state of an object. @defaultValue no writes */
   lineageOf?(origin: object): Lineage | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface WorkedOff {
 export interface PipelineStateOptions {
   /** Path of the target in the specification, for failures. */
   readonly targetPath: SpecPath;
-  /** The name of the controller in lineages. */
+  /** The name of the controller in a {@link Lineage}. */
   readonly controller: string;
 }
 

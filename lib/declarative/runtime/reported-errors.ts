@@ -149,7 +149,7 @@ export class Redaction {
   }
 }
 
-/** Matches an object, or the alias of a source and its object. */
+/** Matches the name of an object, optionally after the alias of its source in a join. */
 const named = /^(?:a document without a name|(?:[\w-]+ )?(?:[a-z0-9.-]+\/)?[\w.:~-]+)$/;
 
 /**

@@ -125,7 +125,7 @@ export class RunningPipeline {
     return this.#started?.reconciler.isTried ?? false;
   }
 
-  /** Whether the first full reconcile is written. */
+  /** Whether each object of the first full reconcile has been written without an error. */
   get isSynced(): boolean {
     return this.#started?.reconciler.isSynced ?? false;
   }
@@ -258,7 +258,7 @@ export function targetAccess(
   const more = how === 'Updater' ? (['create', 'update', 'delete'] as const) : [];
   return [
     { type, verbs: [...verbs, ...more] },
-    // Overrides the default right to set blocking owner references to the target: no object gets such a reference.
+    // By default, a role gets `update` of finalizers, for owner references that block a deletion. None are set here.
     { type, subresource: 'finalizers', verbs: [] },
   ];
 }
@@ -278,8 +278,8 @@ export interface ResolvedKinds {
 }
 
 /**
- * Resolves the kinds of a controller, and creates its views. A native source with a version need not be
- * served yet: the cache waits for it. All other kinds must be served.
+ * Resolves the kinds of a controller, and creates its views. A source of the cluster whose version is given
+ * need not be served yet: the cache waits for it. All other kinds must be served.
  * @throws OperatorError `UnknownKind`: kinds are not served; the message names all of them.
  * @throws the error of discovery.
  */

@@ -69,7 +69,7 @@ export function bytesToText(bytes: Uint8Array): string {
 /** Returns the bytes that {@link bytesToText} decoded to `text`. */
 export function textToBytes(text: string): Uint8Array {
   if (!/[\udc80-\udcff]/.test(text)) return Buffer.from(text, 'utf8');
-  // By code points: the second half of a surrogate pair is not an escaped byte.
+  // Iterate over code points, so that the second half of a surrogate pair does not count as an escaped byte.
   const parts = Array.from(text, (character) => {
     const code = character.codePointAt(0) ?? 0;
     const isByte = code >= escape + 0x80 && code <= escape + 0xff;

@@ -37,7 +37,7 @@ import type { TargetWriter, WriteContext } from './target-writer.js';
 
 /** Parts of a {@link TargetReconciler}. */
 export interface TargetReconcilerParts {
-  /** The name of the controller in errors and lineages: `operator/name`. */
+  /** The name of the controller in errors, and in a {@link Lineage}: `operator/name`. */
   readonly controller: string;
   readonly type: ResourceType;
   readonly writer: Pick<TargetWriter, keyof TargetWriter>;
@@ -413,7 +413,7 @@ export class TargetReconciler {
     if (isNews || text === fullReconcileKey.name) this.#parts.changed();
   }
 
-  /** Notes that the object of `text` can be written once an earlier one with its name is deleted. */
+  /** Records that the object `text` can be written once an earlier object with this name is deleted. */
   #waits(text: string, { message }: OperatorError, { logger }: ReconcileContext): void {
     const isNew = !this.#waiting.has(text);
     this.#waiting.set(text, `target of ${text}: ${message}`);
@@ -425,7 +425,7 @@ export class TargetReconciler {
   }
 
   /**
-   * Notes that the object of `text` belongs to another controller, or that its namespace is missing. Reports each
+   * Records that the object `text` belongs to another controller, or that its namespace is missing. Reports each
    * problem once.
    */
   #refuse(text: string, error: Error): void {

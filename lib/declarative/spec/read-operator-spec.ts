@@ -22,7 +22,7 @@ import type {
 
 /** API group of virtual sources, whose kind names the type. */
 const virtualGroup = 'source.dcontroller.io';
-/** API groups of virtual sources whose group names the type; their kind is free. */
+/** API groups of virtual sources whose group names the type. Their kind may be any name. */
 const virtualGroups: ReadonlyMap<string | undefined, SourceType> = new Map([
   ['oneshot.virtual-source.dcontroller.io', 'OneShot'],
   ['periodic.virtual-source.dcontroller.io', 'Periodic'],

@@ -11,7 +11,7 @@ import { Views } from './views.js';
 
 /** Options of {@link DeclarativeManager.create}: those of a `Manager` of one cluster. */
 export interface DeclarativeManagerOptions extends Omit<ManagerOptions, 'client' | 'clusters'> {
-  /** The client of the cluster, for native objects, leases and events. The caller closes it. */
+  /** The client of the cluster, for all objects except views, and for leases and events. The caller closes it. */
   readonly client: Client;
 }
 

@@ -134,7 +134,7 @@ export function routedClient(views: Client, native: Client): Client {
 
 const allowed = { allowed: true, reason: 'this process owns its views' };
 
-/** Whether `object` is an access review of views. A native server knows no views and would deny access. */
+/** Whether `object` is an access review of views. The cluster does not serve views, so it would deny access. */
 function isReviewOfViews(object: KubernetesObject): boolean {
   if (groupOf(object.apiVersion) !== 'authorization.k8s.io') return false;
   const { spec } = object as { spec?: unknown };

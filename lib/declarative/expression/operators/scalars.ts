@@ -271,7 +271,7 @@ export const textOperators: readonly OperatorDefinition[] = [
     items.map((item) => printable.read(item, operation)).join(''),
   ),
   binary('@split', { operands: [text, text], type: 'list' }, (value, separator) =>
-    // By characters, not by halves of surrogate pairs.
+    // Without a separator, split into characters, and keep surrogate pairs whole.
     separator === '' ? Array.from(value) : value.split(separator),
   ),
   nary('@replace', { operands: [text, text, text], type: 'string' }, ([value, wanted, by]) =>
