@@ -370,8 +370,8 @@ class Checker {
   }
 
   /**
-   * Returns `result`. Reports an error about `?:` if `condition` is not a bool, because these macros expand to a
-   * conditional expression.
+   * Returns `result`. Reports an error about `?:` if `condition` is not a bool, because a macro with a condition
+   * expands to a conditional expression.
    */
   #chosen(at: number, condition: CelType, result: CelType): CelType {
     this.#conditional(at, [condition, result, result]);

@@ -32,7 +32,7 @@ export function typeNamed(name: string): CelType | undefined {
   return Object.hasOwn(typeNames, name) ? typeNames[name] : undefined;
 }
 
-// A constant, built when the first rule is compiled.
+// Built when the first rule is compiled; constant from then on.
 let functions: ReadonlyMap<string, readonly Overload[]> | undefined;
 
 function readFunctions(): ReadonlyMap<string, readonly Overload[]> {

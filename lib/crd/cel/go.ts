@@ -9,7 +9,7 @@ import { LruMap } from '../../system/index.js';
 export class GoPattern {
   readonly #pattern: RE2JS;
 
-  // Takes no RE2JS: its type would be a part of this package's types, and needs TypeScript 5.7.
+  // The parameter is not an RE2JS: the type of RE2JS needs TypeScript 5.7, and would be in this package's types.
   constructor(source: string) {
     this.#pattern = loadRe2().RE2JS.compile(source);
   }

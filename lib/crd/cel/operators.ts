@@ -65,7 +65,7 @@ export function optionalMember(container: CelValue, key: CelValue): CelOptional 
 function memberAt(container: CelValue, key: CelValue): CelValue | CelError | undefined {
   if (container instanceof CelList) {
     const item = container.items[indexOf(key)];
-    // Lists of API objects find their items with an `int` only.
+    // The lists in an API object accept only an `int` as index.
     const isReadable = container.correlation === undefined || typeof key === 'bigint';
     if (item === undefined || isReadable) return item;
     return new CelError(`unsupported index: ${keyText(key)}`);
@@ -169,7 +169,7 @@ export const operators: readonly Declaration[] = [
   ),
   declare('_/_(double,double): double', (one: number, other: number) => one / other),
   declare('_%_(int,int): int', (one: Int, other: Int) => {
-    // The processor divides first, and the quotient may not fit.
+    // cel-go reports an overflow for the lowest int modulo -1, although the remainder is 0.
     if (other === -1n) checkedInt(-one);
     return modulo(one, other);
   }),

@@ -377,7 +377,7 @@ class Parser {
     return { type: 'map', at, entries };
   }
 
-  /** Returns whether a list or map has items; without, takes the closing token if there is one. */
+  /** Returns whether a list or map has items. If it has none, takes the closing token, if there is one. */
   #hasItems(close: ']' | '}'): boolean {
     if (this.#tokens.is('?')) return true;
     if (this.#tokens.take(close) !== undefined) return false;

@@ -401,7 +401,7 @@ function dispatch(
   operands: readonly Run[],
   meter: () => CostMeter,
 ): Run {
-  // All overloads of an index have the same implementation, which judges the values.
+  // All overloads of an index have the same implementation, which checks the types of the values.
   const isIndex = name === '_[_]' || name === '_[?_]';
   return (frame) => {
     const values = operands.map((operand) => operand(frame));

@@ -5,7 +5,7 @@ import type { Token } from './tokens.js';
 /** The tokens that start an operand, as the messages of the real parser list them. */
 const tail = "'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
-/** The tokens that the grammar accepts at a place, and the one of them that ends it. */
+/** The tokens that the grammar accepts at a place, and the closing token among them. */
 const places = {
   operand: { expected: `{'[', '{', '(', '.', '-', '!', ${tail}`, close: undefined },
   argument: { expected: `{'[', '{', '(', ')', '.', '-', '!', ${tail}`, close: ')' },
@@ -95,8 +95,8 @@ export class TokenReader {
   }
 
   /**
-   * Checks that the current token is one of `texts`. If only the token after it is, reports the current one and
-   * skips it.
+   * Checks that the current token is one of `texts`. If the current token is not, but the next one is,
+   * reports the current token and skips it.
    * @throws SyntaxIssue
    */
   needOneOf(texts: readonly string[]): void {

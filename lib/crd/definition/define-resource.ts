@@ -206,7 +206,7 @@ function versionProblems({ versions }: ResolvedDefinition): DefinitionProblem[] 
 
 function oneVersionProblems(version: ResolvedVersion, field: string): DefinitionProblem[] {
   const { name, scale, selectableFields, printerColumns, deprecated } = version;
-  // Plain JavaScript callers may omit it.
+  // Callers in plain JavaScript may omit the schema.
   const schema = version.schema as ResolvedVersion['schema'] | undefined;
   if (schema === undefined)
     return problemAt(`${field}.schema`, 'is missing: give s.object({ spec })');

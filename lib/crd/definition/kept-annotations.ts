@@ -165,7 +165,7 @@ function entryOf(field: KeptField): Entry {
   ];
 }
 
-/** A name with a dot must not look like two names, and a text not like a number. */
+/** Returns whether a name without quotes is unambiguous: not two names with a dot between, and not a number. */
 function isPlainName(name: unknown): boolean {
   return (
     !String(name).includes('.') && !(typeof name === 'string' && Number.isFinite(Number(name)))

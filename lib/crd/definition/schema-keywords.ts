@@ -329,7 +329,7 @@ function validateNested(schema: Schema, at: At): void {
 }
 
 function isSaid(value: unknown, keyword: string): boolean {
-  // Pointers in Go: also an empty value counts.
+  // These fields are pointers in Go, so that an empty value counts as set.
   const isPointer = ['default', 'x-kubernetes-list-type', 'x-kubernetes-map-type'].includes(
     keyword,
   );
@@ -346,7 +346,7 @@ interface DefaultCheck {
    * values of a map.
    */
   readonly looseDefaults: boolean;
-  /** Whether the schema is within apiVersion, kind or metadata, whose fields the API server knows. */
+  /** Whether the schema is within apiVersion, kind or metadata, whose fields the API server defines itself. */
   readonly insideMeta: boolean;
 }
 

@@ -2,7 +2,7 @@ import { isJsonObject, propertyOf } from '../../object/index.js';
 import type { Schema } from '../../object/index.js';
 import type { FieldErrors } from '../validation/field-errors.js';
 
-/** The fields whose types the API server knows. */
+/** The fields whose types the API server defines itself. */
 export const metaFields: readonly string[] = ['apiVersion', 'kind', 'metadata'];
 
 /** Place of a schema relative to apiVersion, kind and metadata, which the API server restricts. */

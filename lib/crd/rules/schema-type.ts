@@ -85,7 +85,7 @@ function objectType(schema: Schema, name: string): CelType | undefined {
     const type = escaped === undefined ? undefined : inner(one, `${name}.${property}`);
     if (escaped === undefined || type === undefined) continue;
     fields.set(escaped, type);
-    // Keywords are also known by their unescaped name where the syntax permits it.
+    // A rule may also use the unescaped name of a keyword, where the syntax permits it.
     if (escaped === `__${property}__`) fields.set(property, type);
   }
   return structType(name, fields);

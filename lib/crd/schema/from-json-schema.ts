@@ -425,8 +425,8 @@ function resolved(root: unknown, reference: string): unknown {
 }
 
 /**
- * Adds a pattern. Libraries give formats as patterns, too, some with the look-ahead that Go does not have; the
- * API server checks the format.
+ * Adds a pattern. Omits a pattern that Go refuses if the schema has a format that the API server checks: libraries
+ * write a format also as a pattern, in some cases with a look-ahead, which Go does not support.
  */
 function addPattern(schema: Record<string, unknown>, pattern: unknown, place: Place): void {
   if (pattern === undefined) return;

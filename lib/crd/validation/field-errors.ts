@@ -12,8 +12,8 @@ type ProblemsOf = (text: string) => readonly string[];
 
 /**
  * Collects the problems of an object, one cause per field, with the reasons and messages of apimachinery's `field`
- * package. Fields are named by their path from the place of these errors: the object itself, or the part of it that
- * {@link at} names. The empty path means that place.
+ * package. The methods take the path of a field relative to the whole object or, for errors returned by {@link at}, to
+ * the part of the object that `at` names. The empty path is the object or the part itself.
  */
 export class FieldErrors {
   readonly causes: StatusCause[] = [];
@@ -113,7 +113,7 @@ export class FieldErrors {
     this.#add('FieldValueDuplicate', field, `Duplicate value: ${shown(value)}`, detail);
   }
 
-  /** Adds a cause if a value is in `seen`, and adds it there. */
+  /** Adds a cause if a value is in `seen`, then adds the value to `seen`. */
   unique<T>(field: string, value: T, seen: Set<T>): void {
     if (seen.has(value)) this.duplicate(field, value);
     seen.add(value);

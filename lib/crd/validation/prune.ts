@@ -43,7 +43,7 @@ function pruneValue(value: unknown, at: At): unknown {
   return isJsonObject(value) ? pruneObject(value, at) : value;
 }
 
-/** Items of a list that preserves unknown fields preserve theirs. */
+/** Returns the schema of a list's items. If the list preserves unknown fields, its items preserve theirs, too. */
 function itemsOf(schema: Schema): Schema {
   const { items = nothing } = schema;
   const preserves = schema['x-kubernetes-preserve-unknown-fields'] === true;
@@ -78,8 +78,8 @@ function pruneObject(value: Readonly<Record<string, unknown>>, at: At): Record<s
 }
 
 /**
- * Fills in the defaults of a structural schema in place, even where a null is that the schema forbids. Drops
- * forbidden nulls without a default first. An `undefined` member counts as absent.
+ * Fills in the defaults of a structural schema in place, also instead of nulls that the schema forbids. First
+ * drops forbidden nulls that have no default. An `undefined` member counts as absent.
  */
 export function defaultFields(value: unknown, schema: Schema | undefined): void {
   dropNulls(value, schema);

@@ -76,7 +76,7 @@ const formats: Readonly<Partial<Record<string, (text: string) => boolean>>> = {
   duration: (text) => parseOpenApiDuration(text) !== undefined,
   email: isEmailAddress,
   hostname: isHostname,
-  // A dot suffices: the server accepts any IPv6 text with a dot.
+  // The server also accepts every IPv6 address with a dot as `ipv4`.
   ipv4: (text) => isIpv4(text) || (text.includes('.') && isIpv6(text)),
   ipv6: isIpv6,
   cidr: isCidr,
@@ -95,7 +95,7 @@ const formats: Readonly<Partial<Record<string, (text: string) => boolean>>> = {
   isbn: (text) => isIsbn10(text) || isIsbn13(text),
   isbn10: isIsbn10,
   isbn13: isIsbn13,
-  // Both separators are required: eleven characters.
+  // The server requires both separators: it accepts only strings of eleven characters.
   ssn: pattern(/^\d{3}[- ]\d{2}[- ]\d{4}$/),
   password: () => true,
   k8sshortname: (text) => text.length <= 63 && new RegExp(`^${shortName}$`).test(text),
@@ -108,8 +108,8 @@ const numberFormats: Readonly<Partial<Record<string, readonly string[]>>> = {
 };
 
 /**
- * Returns true if the schema has no format, or a format that the API server knows. The server warns about
- * unknown formats.
+ * Returns true if the schema has no format, or a format that the API server checks. The server warns about
+ * all other formats.
  */
 export function isKnownFormat({ type = 'string', format = '' }: Schema): boolean {
   if (format === '') return true;
@@ -117,7 +117,7 @@ export function isKnownFormat({ type = 'string', format = '' }: Schema): boolean
   return numberFormats[type]?.includes(format) ?? false;
 }
 
-/** Returns whether `text` has the format; true for unknown formats. */
+/** Returns whether `text` has the format; true for formats that the API server does not check. */
 export function hasFormat(text: string, format: string): boolean {
   const name = format.replaceAll('-', '');
   return Object.hasOwn(formats, name) ? (formats[name]?.(text) ?? true) : true;

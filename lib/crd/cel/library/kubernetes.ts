@@ -221,8 +221,8 @@ export const kubernetesFunctions: readonly Declaration[] = [
 ];
 
 /**
- * The parts of a semantic version 2.0.0: the numbers, then those of the pre-release. Other versions have `~`
- * instead, which comes after every pre-release.
+ * The parts of a semantic version 2.0.0: the numbers, then the parts of the pre-release. A version without a
+ * pre-release has `~` as its last part, which is higher than every pre-release.
  */
 type Version = readonly [major: string, minor: string, patch: string, ...preRelease: string[]];
 

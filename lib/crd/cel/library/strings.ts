@@ -252,7 +252,7 @@ function withoutExponent(value: number, precision: number): string {
   if (Math.abs(value) >= 1e21) {
     return `${BigInt(value)}${precision > 0 ? '.' : ''}${'0'.repeat(precision)}`;
   }
-  // Only numbers near zero have further digits.
+  // `toFixed` supports 100 digits. Only numbers near zero have digits other than 0 after that.
   const digits = Math.min(precision, 100);
   return `${value.toFixed(digits)}${'0'.repeat(precision - digits)}`;
 }
