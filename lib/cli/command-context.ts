@@ -9,7 +9,7 @@ export interface Terminal {
   readonly output: Writable;
 }
 
-/** The parts of the process that a command uses; tests pass others. */
+/** The parts of the process that a command uses. Tests pass their own implementation. */
 export interface CommandContext {
   /** The command line that starts this program: the path of Node.js, its options, the path of the program. */
   readonly program: readonly string[];

@@ -150,7 +150,7 @@ export async function otherFiles(folder: string, pattern: RegExp, wanted: readon
   return { gone: generated, left: names.filter((name) => !generated.includes(name)) };
 }
 
-/** The wanted files, and notes on others. */
+/** The wanted files, and notes on other files. */
 export interface WantedManifests {
   readonly wanted: readonly WantedFile[];
   /** Findings for the user to resolve. */

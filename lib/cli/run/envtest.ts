@@ -122,7 +122,7 @@ const serverAlone = {
   kubernetesService: true,
 } as const;
 
-/** Flags without an effect here: the files of etcd and of the tokens, and what the server always does. */
+/** Flags that are ignored: they name files of etcd and of tokens, or ask for what this server always does. */
 const silentFlags: ReadonlySet<string> = new Set([
   ...['advertise-address', 'allow-privileged', 'disable-admission-plugins', 'etcd-servers'],
   ...['insecure-port', 'service-account-issuer', 'service-account-key-file'],

@@ -66,7 +66,7 @@ export async function controllerRole(
   folder: string,
   files: readonly TemplateFile[],
 ): Promise<readonly WantedFile[]> {
-  // Only an operator limited to namespaces knows which ones; a cluster-wide role would grant too much.
+  // Only the operator's code names the namespaces that it is limited to, and a cluster-wide role would grant too much.
   if ((await textIfExists(join(folder, namespacedRolesPath))) !== undefined) return [];
   const { text = '' } = files.find(({ path }) => path === rolePath) ?? {};
   const role = await mergedRole(folder, rolePath, parseRoleFile(text, rolePath).rules);

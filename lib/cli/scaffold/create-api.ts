@@ -195,7 +195,7 @@ function propertiesOf(
   };
 }
 
-/** @throws UsageError the file of the first version, which lists the others and converts them, would be lost */
+/** @throws UsageError the command would overwrite the file of the first version, which lists and converts the others */
 function refuseOtherVersions(resources: readonly ProjectResource[], first: ProjectResource): void {
   const { group, version, kind } = first;
   const others = resources.filter((one) => isSameKind(one, first) && one !== first);

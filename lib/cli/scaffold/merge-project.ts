@@ -47,7 +47,7 @@ export async function upgradeProject(
   if (!options.force && !options.dryRun) await refuseUncommitted(folder);
   const from = new Map([...record].map(([file, { text: before }]) => [file, before]));
   const rendered = await renderProject(project, folder, context);
-  // `manifests` generates the rest.
+  // `operator-builder manifests` generates the files that are not recorded.
   const to = new Map([...rendered].filter(([file]) => isRecorded(file)));
   to.set(manifest, await withOwnDependency(folder, to.get(manifest) ?? ''));
   const { wanted, conflicts, left } = await mergedFiles(folder, {

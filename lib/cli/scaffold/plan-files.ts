@@ -18,7 +18,7 @@ export type WantedFile = {
     | { readonly type: 'whole'; readonly text: string; readonly why?: string | undefined }
     /** Written only if missing: the user's file stays, even with `--force`. */
     | { readonly type: 'default'; readonly text: string }
-    /** An existing file that the command has read and changed; `from` is the text that it read, if that must still be there. */
+    /** An existing file that the command has read and changed; `from`: the text that the file must still have. */
     | { readonly type: 'edited'; readonly text: string; readonly from?: string | undefined }
     | { readonly type: 'insert'; readonly insertions: readonly Insertion[] }
     /** A file that is deleted if it exists. */

@@ -189,7 +189,7 @@ class Compiler {
     );
   }
 
-  /** Evaluates `&&` or `||`: an error on one side is ignored if the other side decides. */
+  /** Evaluates `&&` or `||`: an error on one side is ignored if the other side determines the result. */
   #logical(args: readonly Expression[], decisive: boolean): Run {
     const [left, right] = args.map((arg) => this.compile(arg));
     return (frame) => {
@@ -350,7 +350,7 @@ type Fold = (
   run: (element: readonly CelValue[]) => CelValue,
 ) => CelValue;
 
-/** Evaluates `all` or `exists`: an error counts only if no element decides. */
+/** Evaluates `all` or `exists`: an error counts only if no element determines the result. */
 function quantifier(decisive: boolean): Fold {
   return (elements, run) => {
     let failure: CelError | undefined;

@@ -189,6 +189,6 @@ export interface ConvertedResource extends Convertible {
 
 /** Returns whether a value is a resource of `defineResource` whose functions convert its objects. */
 export function isConvertedResource(value: object): value is ConvertedResource {
-  // Not instanceof: the resource may come from another copy of the package.
+  // Don't use instanceof: the resource may come from another copy of the package.
   return 'isConverted' in value && value.isConverted === true;
 }

@@ -224,7 +224,7 @@ export class CustomResource<out T extends KubernetesObject, in I>
     };
     const [{ value, unknownFields }, before] = [pruned(status), pruned(old)];
     // Two kinds of unknown fields are not reported. The operator writes the fields of conditions and
-    // `observedGeneration` itself, and drops those that the server does not know. A newer release may have written the
+    // `observedGeneration` itself, and drops those that the server lacks. A newer release may have written the
     // fields that the stored status has.
     const isOwn = (field: string): boolean =>
       field.startsWith('status.conditions') || field === 'status.observedGeneration';

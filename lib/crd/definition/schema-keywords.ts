@@ -179,7 +179,7 @@ function checkType(schema: Schema, { keyword, type = 'object', field, errors }: 
   else errors.invalid(`${field}.type`, schema.type, why);
 }
 
-/** Set entries are compared as a whole, and each has one owner. */
+/** Checks that the items of a set are atomic: each is compared as a whole and has one owner. */
 function validateSet({ type, items }: Schema, field: string, errors: FieldErrors): void {
   if (items === undefined || type !== 'array') return;
   const why = 'must be atomic as item of a list with x-kubernetes-list-type=set';

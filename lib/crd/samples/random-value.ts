@@ -79,7 +79,7 @@ class Maker {
       Math.floor(maximum / step) - (exclusiveMaximum === true && maximum % step === 0 ? 1 : 0);
     if (high < low) return minimalValue(schema) as number;
     const times = this.#pick([low, high, this.#between(low, high)]);
-    // Not -0, which JSON does not keep.
+    // Adding 0 turns -0 into 0: JSON does not keep -0.
     return times * step + 0;
   }
 

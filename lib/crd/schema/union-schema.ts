@@ -104,7 +104,7 @@ export function differingType(one: Schema, other: Schema, path = ''): string | u
 
 /**
  * Merges two structures, so that the result has the members of both.
- * @param areAlternatives - false: a value satisfies both
+ * @param areAlternatives - whether a value satisfies at least one of the structures; false: it satisfies both
  * @returns why they can't be merged
  */
 export function mergedStructure(
@@ -122,9 +122,9 @@ export function mergedStructure(
     return `${where} have the types ${one.type} and ${other.type}: a field has one type`;
   }
   const isOneOpen = isOpen(one) !== isOpen(other);
-  // A value of any type satisfies one of the alternatives.
+  // One of the alternatives allows values of any type, and so does the result.
   if (isOneOpen && areAlternatives) return isOpen(one) ? one : other;
-  // An alternative that allows any field also allows those of the other, with values of any type.
+  // If one alternative allows any further field, a field that only the other one names may have a value of any type.
   const ofOne = (name: string, property: Schema): Schema =>
     areAlternatives && isExtensible(other) && !Object.hasOwn(other.properties ?? {}, name)
       ? opened(property)
@@ -155,9 +155,9 @@ export function mergedStructure(
   const bothItems = items && otherItems && mergedStructure(items, otherItems, inItems);
   if (typeof bothItems === 'string') return bothItems;
   const areObjects = one.type === 'object' && other.type === 'object';
-  // If only one alternative names fields, the fields of the other must not be pruned.
+  // If only one alternative names fields, the other one allows any field, so unknown fields must not be pruned.
   const isFree = areAlternatives && areObjects && isFreeObject(one) !== isFreeObject(other);
-  // A value that satisfies both has the type of one, which determines whether its unknown fields are kept.
+  // Only one structure names a type, and values have that type. It determines whether unknown fields are kept.
   const closed = (schema: Schema): Schema =>
     isOneOpen && isOpen(schema) ? omit(schema, ['x-kubernetes-preserve-unknown-fields']) : schema;
   return {

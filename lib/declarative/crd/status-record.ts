@@ -72,7 +72,7 @@ function targetOf({ target }: OperatorControllerStatus): TargetSpec | undefined 
 
 /**
  * Returns `next` with the unchanged parts of `live`, so that an unchanged status compares as equal. The parts
- * are times of conditions, the order of errors, and details that a new process does not know yet.
+ * are times of conditions, the order of errors, and details that a new process does not have yet.
  */
 export function continued(next: OperatorStatus, live: OperatorStatus | undefined): OperatorStatus {
   if (live === undefined) return next;

@@ -225,11 +225,11 @@ export type Equality = readonly [SideOf, SideOf];
 /** The look-up of a further source by values of the sources before it. */
 export interface JoinStep {
   readonly source: number;
-  /** The number of the index to use; undefined: no equality leads here, so all objects are candidates. */
+  /** The number of the index to use; undefined: no equality applies, so all objects are candidates. */
   readonly index: number | undefined;
   /** The sides that provide the look-up values: one for each side of the index. */
   readonly probes: readonly SideOf[];
-  /** Number of steps after which all `probes` are known; 0: with the starting source. */
+  /** Number of steps after which all `probes` are known; 0: the object of the starting source is enough. */
   readonly readyAfter: number;
 }
 
@@ -239,7 +239,7 @@ interface JoinOrders {
   readonly steps: readonly (readonly JoinStep[])[];
   /** The indexes of each source: the numbers of the sides that are looked up together. */
   readonly indexes: readonly (readonly (readonly number[])[])[];
-  /** Sources that no equality ties to the first one. */
+  /** The sources that no equality ties to the sources before them, if the search starts with the first source. */
   readonly untied: readonly number[];
 }
 

@@ -282,7 +282,7 @@ function objectKeyOf(document: Document): ObjectKey {
     const problem = `metadata.name has ${name.length} characters, at most ${longestName} are allowed`;
     throw new DataError('target', problem, undefined);
   }
-  // No server accepts others, and `a/b` would be ambiguous: namespace `a`, name `b`.
+  // An API server accepts only path segments, and the name `a/b` would look like the namespace `a` and the name `b`.
   for (const [field, value] of Object.entries({ name, namespace })) {
     if (value === '' || pathSegmentProblem(value) === undefined) continue;
     throw new DataError('target', `metadata.${field}: want a path segment without / and %`, value);

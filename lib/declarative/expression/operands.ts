@@ -42,7 +42,7 @@ export const number: Operand<number> = {
   },
 };
 
-/** An integer that a double represents exactly, or a string of one. */
+/** An integer that a double represents exactly, or a string with such an integer. */
 export const integer: Operand<number> = {
   want: `a whole number up to ${Number.MAX_SAFE_INTEGER}`,
   accepts: ['number', 'string'],
@@ -158,7 +158,7 @@ function wholeNumber(value: number | string): bigint | undefined {
 /** Longest excerpt of a value in a message, in characters. */
 const longestShown = 80;
 
-/** A run-time error: a document does not fit the operation on it. */
+/** A run-time error: the data of a document does not fit an operator or a stage. */
 export class DataError extends OperatorError {
   /** The operator or stage, for example `@add`. */
   readonly operation: string;

@@ -149,7 +149,7 @@ export class PipelineState {
     }
     const { name: source } = input.reader;
     const own = deltas.length === 0 ? [] : this.#push(source, deltas);
-    // Not by push(...keys): a join may return more keys than a call may have arguments.
+    // push(...keys) could fail: a join may return more keys than a call may have arguments.
     const keys = own.concat(this.#inputs.flatMap((other) => this.#pushSame(other, origins)));
     return { source, keys, event: events.length === 1 ? events[0] : undefined, lineage };
   }

@@ -91,7 +91,7 @@ export class ErrorLimit {
     this.#clock = clock;
   }
 
-  /** Whether a further error is admitted; an admitted one counts. */
+  /** Whether a further error is admitted. An admitted error counts towards the limit. */
   pass(): boolean {
     const nowMs = this.#clock.monotonicMs();
     const recent = this.#passedMs.filter((passedMs) => nowMs - passedMs < windowMs);

@@ -46,7 +46,7 @@ export class ViewKinds {
 
   /** Serves a kind, if it is not served yet. @throws OperatorError `InvalidObject`: the kind is invalid. */
   ensure(operator: string, kind: string): Promise<ResourceType> {
-    // Also waits its turn for a served kind: an earlier drop may still be pending.
+    // Wait for earlier changes even if the kind is served: a drop of the kind may be pending.
     return this.#turns.run(operator, async () => {
       return this.find(operator, kind) ?? (await this.#make(operator, kind));
     });

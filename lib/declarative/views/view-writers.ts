@@ -13,7 +13,7 @@ import { operatorOfViewGroup } from '../spec/operator-spec.js';
  */
 type ViewWriterProgress = 'unable' | 'beginning' | 'listed' | 'tried';
 
-/** A controller as its readers see it. Kinds are written as `group/Kind`. */
+/** The facts about a controller that the readers of its views need. Kinds are written as `group/Kind`. */
 export interface ViewWriter {
   readonly operator: string;
   /** The name of the controller. */
