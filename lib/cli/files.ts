@@ -95,7 +95,7 @@ export async function placeOf(file: string): Promise<string> {
   return placeOf(resolve(await realpath(dirname(file)), await readlink(file)));
 }
 
-/** Path of a file's next text until it is complete; in the same folder, since a file moves only within a disk. */
+/** Path of the next text of a file until the text is complete: in the folder of the file, to be renamed at the end. */
 export function stagedPath(file: string): string {
   return join(dirname(file), `.${basename(file)}.operator-builder-new`);
 }

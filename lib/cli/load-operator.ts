@@ -202,7 +202,7 @@ async function esbuildOf(root: string): Promise<Esbuild> {
   const loaded = (await import(pathToFileURL(path).href)) as Esbuild & {
     readonly default?: Esbuild;
   };
-  // Not every export of a CommonJS module has a name.
+  // Node does not find the names of all exports of a CommonJS module, but `default` has all of them.
   return loaded.default ?? loaded;
 }
 

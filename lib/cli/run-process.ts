@@ -87,7 +87,7 @@ function standardOutput(): TextOutput {
 function stopSignal(): AbortSignal {
   if (stop !== undefined) return stop.signal;
   const controller = (stop = new AbortController());
-  // Once: the second signal ends the process immediately.
+  // Listen only once, so that a second signal ends the process immediately.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => controller.abort());
   }

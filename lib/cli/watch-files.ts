@@ -21,7 +21,7 @@ export interface WatchedPaths {
   readonly directories: readonly string[];
 }
 
-/** Editors write in several steps. */
+/** Time between a change and the check of the files, in milliseconds: editors write a file in several steps. */
 const settleMs = 100;
 
 /**

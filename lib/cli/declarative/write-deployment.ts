@@ -247,7 +247,7 @@ async function operatorFiles(
   ];
 }
 
-/** Returns a patch of the Deployment. */
+/** Returns a patch of the Deployment that limits the operators to namespaces. */
 function limitedTo(namespaces: readonly string[]): object {
   const path = '/spec/template/spec/containers/0/args/-';
   const operation = { op: 'add', path, value: `--namespaces=${namespaces.join()}` };

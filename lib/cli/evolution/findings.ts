@@ -27,7 +27,7 @@ export interface DefinitionFinding {
   readonly message: string;
 }
 
-/** A finding before the level of its rule and its definition are known. */
+/** A finding without the level of its rule and the name of its definition. */
 export interface Problem<R extends string> {
   readonly rule: R;
   readonly path: string;

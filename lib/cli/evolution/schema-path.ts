@@ -7,7 +7,7 @@ export function schemaAt(root: Schema, jsonPath: string): Schema | undefined {
   for (const [depth, step] of compileJsonPath(jsonPath).entries()) {
     if (schema['x-kubernetes-preserve-unknown-fields'] === true) return anything;
     if (step.type === 'unsupported') return anything;
-    // The server adds the metadata to the schema.
+    // An API server adds these fields to the schema.
     if (depth === 0 && step.type === 'member' && standard.includes(step.name)) return anything;
     schema =
       step.type === 'member' ? memberOf(schema, step.name) : (schema.items ?? entriesOf(schema));

@@ -235,7 +235,8 @@ interface BuildOptions extends Pick<OverlayOptions, 'namespace' | 'resources' | 
 /**
  * Builds the kustomization of a folder with `kubectl kustomize`.
  * @param folder - absolute
- * @throws OperatorError `InvalidConfig`: kubectl is missing, or it refuses the kustomization; `Aborted`
+ * @throws OperatorError `InvalidConfig`: kubectl is missing, or it refuses the kustomization; `Aborted`: the signal was
+ *   aborted
  */
 export async function buildKustomization(
   folder: string,

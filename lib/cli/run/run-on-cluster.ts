@@ -97,7 +97,7 @@ async function refuseUnconverted(
     const live = await permitted(
       crd,
       () => getIfExists(client, CustomResourceDefinition, keyOf(crd), { signal }),
-      // config/crd has no conversion.
+      // The definitions in config/crd have no conversion; those in config/default have it.
       'config/default',
     );
     // The install leaves an existing conversion webhook of the definition as it is.

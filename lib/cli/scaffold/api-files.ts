@@ -132,7 +132,7 @@ export async function versionFiles(
       return { type: 'insert', path, insertions: [...insertionsOf(before, text), ...spokes] };
     }
     const own = await textIfExists(join(folder, path));
-    // The user may have changed the file since; generated files have no markers.
+    // Keep what the user has changed in the file. Insertions are not possible, because generated files have no markers.
     const edited = own === undefined ? text : withCrdVersion(own, resource.version);
     return { type: 'edited', path, text: edited };
   });

@@ -117,7 +117,7 @@ function refuseForeign(options: CreateApiOptions, { resources }: Project): void 
   checkVersion(version);
   checkKindName(kind);
   if (builtInKind(options) === undefined) checkKind(kind);
-  // The default of the option; controllers of foreign kinds have no other style than `reconciles`.
+  // `builder` is the default of the option. A controller of a foreign kind always has the style `reconciles`.
   if (style !== 'builder' && style !== 'reconciles') {
     const remedy = 'pass --style reconciles, or leave it out';
     throw new UsageError(

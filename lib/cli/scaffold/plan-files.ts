@@ -280,7 +280,7 @@ interface ScaffoldReport {
   readonly next: readonly string[];
 }
 
-/** The actions in reports, once they are done. */
+/** The words for the actions in reports after the files have been written. */
 export const done: Readonly<Record<PlannedFile['action'], string>> = {
   ...{ create: 'created', overwrite: 'overwrote', change: 'changed' },
   ...{ keep: 'kept', delete: 'deleted' },

@@ -171,7 +171,7 @@ export async function withFieldsOfKind(
     ? undefined
     : await sampleContent(folder, resource, crd);
   const content = structuredClone(sample?.content);
-  // In types, fields with a default are required.
+  // Fill in the defaults, because the TypeScript type requires fields with a default.
   if (content !== undefined) defaultFields(content, schema);
   return files.map(({ path, text }) => {
     if (controllerFile.test(path)) return { path, text: withConstants(text, lacking) };

@@ -223,7 +223,7 @@ function isLost(object: UnstructuredObject): boolean {
   return object.kind === 'PersistentVolumeClaim' || isNotable(object);
 }
 
-/** Whether the creation or loss of an object is the operator's. */
+/** Whether the operator, and not the cluster itself, has created or removed the object. */
 function isNotable(object: UnstructuredObject): boolean {
   return isOperatorsOwn(object) && !isOfNamespace(object);
 }

@@ -83,7 +83,7 @@ async function migrate(
   return [finding('dropped', ref, { message, changes: hidden, remedy })];
 }
 
-/** Conversions may add annotations, and versions may have defaults. */
+/** Returns the changed and removed fields. Added fields do not count: they may be defaults, or annotations. */
 function lossOf(before: UnstructuredObject, after: UnstructuredObject): readonly FieldChange[] {
   const changes = diffObjects(contentOf(before), contentOf(after));
   return changes.filter(({ from }) => from !== undefined);

@@ -40,7 +40,7 @@ interface ReplaySettings {
   readonly skipped?: readonly ObjectReference[] | undefined;
 }
 
-/** The last error of a controller. */
+/** An error of a controller in the last round, and the object that it reconciled. */
 export interface ReplayFailure {
   readonly ref: ObjectReference;
   readonly error: Error;
@@ -56,7 +56,7 @@ export interface ReplayEnd {
   readonly remade: readonly ObjectReference[];
 }
 
-/** Maximum number of rounds: several times the chain of rollouts of a large operator. */
+/** Maximum number of rounds: several times as many as a large operator needs, whose workloads wait for each other. */
 const mostRounds = 50;
 
 /**

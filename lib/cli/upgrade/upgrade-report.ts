@@ -15,7 +15,7 @@ export type FindingType =
   | 'renamed'
   /** An object is deleted without a replacement. */
   | 'pruned'
-  /** A claim is deleted with its data. */
+  /** A PersistentVolumeClaim is deleted with its data. */
   | 'claim'
   /** A Service selects only some of the running pods, or none. */
   | 'traffic'

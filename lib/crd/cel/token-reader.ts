@@ -14,7 +14,7 @@ const places = {
   '}': { expected: `{'[', '{', '}', '(', '.', ',', '-', '!', '?', ${tail}`, close: '}' },
 } as const;
 
-/** Number of errors after which the real parser continues. */
+/** Maximum number of errors after which the real parser still continues. */
 const mostRecoveries = 30;
 
 /** Number of tokens that the real parser skips after an error before it continues. */

@@ -244,7 +244,7 @@ function oneVersionProblems(version: ResolvedVersion, field: string): Definition
   ];
 }
 
-/** The most selectable fields of a version. */
+/** Maximum number of selectable fields of a version. */
 const mostSelectable = 8;
 
 /** Returns why the API server refuses the warning of a deprecated version. */
@@ -287,7 +287,7 @@ function columnProblems(
  */
 type Found = TypedSchema<unknown> | 'built-in' | 'free' | undefined;
 
-/** Returns the schema at a plain path. */
+/** Returns the schema at a path of names and dots, such as `.spec.node`. */
 function schemaAt({ schema, status }: Pick<ResolvedVersion, 'schema' | 'status'>, path: string) {
   const [first = '', ...rest] = path.split('.').slice(1);
   return rest.reduce<Found>(memberOf, first === 'status' ? status : propertyOf(schema, first));

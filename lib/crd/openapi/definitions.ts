@@ -88,8 +88,8 @@ function resolve(raw: RawSchema, shareable: boolean): Schema {
   return { ...(raw as Schema), ...mappedParts(raw, (part) => resolve(part, true)) };
 }
 
-// A field's own description still allows sharing its type; other keywords do not, such as
-// `x-kubernetes-patch-strategy` next to the `$ref` of a Deployment's strategy.
+// Returns the shared schema of the type if the field has only a description beside its `$ref`. With other keywords,
+// such as `x-kubernetes-patch-strategy` of a Deployment's strategy, the field needs a schema of its own.
 function resolveReference(raw: RawSchema, reference: string, shareable: boolean): Schema {
   const name = reference.slice(prefix.length);
   const type = definition(name);

@@ -4,7 +4,7 @@ import type { Random } from '../../system/index.js';
 import { formatSamples, joined, minimalValue } from './minimal-value.js';
 import { textOfPattern } from './pattern-text.js';
 
-/** The most entries, characters and levels beyond those that the schema requires. */
+/** Maximum number of entries, characters and levels in addition to those that the schema requires. */
 const most = { entries: 3, characters: 12, depth: 20 } as const;
 
 /**

@@ -109,7 +109,7 @@ interface TokenVerifierOptions {
 
 /** Age in milliseconds from which on the keys are read from the file again. */
 const freshMs = 10_000;
-/** Shortest interval in milliseconds between two reads of the file that tokens with an unknown key cause. */
+/** Tokens with an unknown key cause at most one read of the key file in this interval, in milliseconds. */
 const retryMs = 1_000;
 
 /**

@@ -61,11 +61,11 @@ export interface RunningPipelineParts {
 /** Callbacks of a {@link RunningPipeline}. */
 export interface RunningPipelineListener extends PipelineRunListener {
   /**
-   * Called when a write failed that is retried. `subject` is the object; absent if the search for written objects
-   * failed.
+   * Called when a write has failed and will be retried. `subject` is the object; absent if the search for written
+   * objects failed.
    */
   readonly writeFailed: (error: Error, subject: string | undefined) => void;
-  /** Called once for each problem of a write of `subject` that lasts until a user changes an object. */
+  /** Called once for each problem that prevents a write of `subject` until a user changes an object. */
   readonly writeRefused: (error: Error, subject: string) => void;
   /** Called when the controller is throttled because its own writes trigger it. */
   readonly slowed: (slowed: SlowedWrite, type: ResourceType) => void;
@@ -354,7 +354,7 @@ class TargetWatch {
     this.#endProblems = followProblems(type, context, troubled);
   }
 
-  /** Returns the cached object; undefined if it does not exist or is quarantined. */
+  /** Returns the cached object; undefined if it does not exist or the cache can't store it. */
   get(key: ObjectKey): KubernetesObject | undefined {
     try {
       return this.#informer.get(key);

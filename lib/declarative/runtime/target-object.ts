@@ -63,8 +63,8 @@ export function targetObject(target: TargetKey, document: Document): DesiredFiel
 const largestView = 1.5 * 1024 ** 2;
 
 /**
- * Checks views only: the server checks other kinds. @throws OperatorError `InvalidObject`: the view is too
- * large
+ * Checks the size of a view. An API server checks the size of all other objects.
+ * @throws OperatorError `InvalidObject`: the view is too large
  */
 function checkViewSize({ type, key }: TargetKey, document: Document): void {
   if (!isViewGroup(type.group)) return;
@@ -148,7 +148,7 @@ export interface SizedView {
   readonly bytes: number;
 }
 
-/** Returns the view of a document; undefined if it has more than labels, annotations and plain content. */
+/** Returns a document as a view; undefined if it is empty or too large, or has finalizers, owners or data beyond JSON. */
 export function viewOf(target: TargetKey, document: Document): SizedView | undefined {
   const metadata = metadataOf(target, document);
   if (metadata.finalizers !== undefined || metadata.ownerReferences !== undefined) return undefined;

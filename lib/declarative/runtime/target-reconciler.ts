@@ -63,7 +63,7 @@ export interface TargetReconcilerParts {
    * written objects failed.
    */
   readonly failed: (error: Error, subject: string | undefined) => void;
-  /** Called once for each problem of `subject` that lasts until a user changes an object; the queue does not log it. */
+  /** Called once for each problem, not logged by the queue, that prevents a write of `subject` until a user acts. */
   readonly refused: (error: Error, subject: string) => void;
   /** Called when the controller is throttled because its own writes trigger it. */
   readonly slowed: (slowed: SlowedWrite) => void;
@@ -99,9 +99,8 @@ const quietConflicts = 10;
 /** An object whose last write is older than this counts as settled. */
 const driftWindowMs = 60_000;
 /**
- * Interval in milliseconds at which a write is retried that waits for the end of a deletion, of the object or of its
- * namespace, or for another controller to release the object. The watch of the target usually notices a change of the
- * object at once.
+ * Retry interval in milliseconds of a write that waits: until the object or its namespace is deleted, or until another
+ * controller releases the object. Usually a watch event of the object causes a retry earlier.
  */
 const lookMs = 60_000;
 
@@ -158,7 +157,7 @@ export class TargetReconciler {
     return this.#failing.size;
   }
 
-  /** Text of the first such failure. */
+  /** Text of the first failed write. */
   get firstTrouble(): string | undefined {
     const [first] = this.#failing.values();
     return first;

@@ -285,7 +285,7 @@ export const textOperators: readonly OperatorDefinition[] = [
 
 /** Compiles `[pattern, text]`; a literal pattern is compiled once, at load. */
 function compileRegex(argument: unknown, site: Site): Compiled {
-  // Patterns from documents are few and repeat.
+  // Keep the last pattern: documents usually have the same one.
   let last: { readonly source: string; readonly pattern: GoPattern } | undefined;
   const patternFor = (source: string, operation: string): GoPattern => {
     if (last?.source !== source) last = { source, pattern: patternOf(source, operation) };
