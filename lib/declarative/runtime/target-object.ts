@@ -148,7 +148,7 @@ export interface SizedView {
   readonly bytes: number;
 }
 
-/** Returns a document as a view; undefined if it is empty or too large, or has finalizers, owners or data beyond JSON. */
+/** Returns a document as a view; undefined if it is empty, too large, or has finalizers, owners or data beyond JSON. */
 export function viewOf(target: TargetKey, document: Document): SizedView | undefined {
   const metadata = metadataOf(target, document);
   if (metadata.finalizers !== undefined || metadata.ownerReferences !== undefined) return undefined;
