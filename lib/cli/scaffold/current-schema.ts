@@ -18,8 +18,8 @@ export interface SchemaTexts {
 }
 
 /**
- * Returns the file of a further version. It has the fields of the copied version, since other fields would lose data
- * without a conversion: the entry in `versions`, or the constant, and the code above it.
+ * Returns the file of a further version with a copy of another version's entry in `versions`, or of its constant, and
+ * of the code above. If the fields differed, the versions would need a conversion to keep all data.
  * @throws OperatorError `InvalidConfig`: the file has no entry of the version
  */
 export function withCurrentSchema(texts: SchemaTexts): string {

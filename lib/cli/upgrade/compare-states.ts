@@ -218,7 +218,7 @@ function lostObjects({ before, after }: States) {
   return { findings, replacements };
 }
 
-/** Whether the loss of an object is a finding: that of a PersistentVolumeClaim always is, that of a Pod is not. */
+/** Whether the loss of an object is a finding: always for a PersistentVolumeClaim, never for a workload's Pod. */
 function isLost(object: UnstructuredObject): boolean {
   return object.kind === 'PersistentVolumeClaim' || isNotable(object);
 }

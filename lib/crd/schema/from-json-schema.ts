@@ -425,7 +425,7 @@ function resolved(root: unknown, reference: string): unknown {
 }
 
 /**
- * Adds a pattern. Omits a pattern that Go refuses if the schema has a format that the API server checks: libraries
+ * Adds a pattern. Omits a pattern that Go refuses if the schema has a format that the API server supports: libraries
  * write a format also as a pattern, in some cases with a look-ahead, which Go does not support.
  */
 function addPattern(schema: Record<string, unknown>, pattern: unknown, place: Place): void {

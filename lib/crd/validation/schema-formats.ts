@@ -108,7 +108,7 @@ const numberFormats: Readonly<Partial<Record<string, readonly string[]>>> = {
 };
 
 /**
- * Returns true if the schema has no format, or a format that the API server checks. The server warns about
+ * Returns true if the schema has no format, or a format that the API server supports. The server warns about
  * all other formats.
  */
 export function isKnownFormat({ type = 'string', format = '' }: Schema): boolean {
@@ -117,7 +117,7 @@ export function isKnownFormat({ type = 'string', format = '' }: Schema): boolean
   return numberFormats[type]?.includes(format) ?? false;
 }
 
-/** Returns whether `text` has the format; true for formats that the API server does not check. */
+/** Returns whether `text` has the format; true for formats that the API server does not support. */
 export function hasFormat(text: string, format: string): boolean {
   const name = format.replaceAll('-', '');
   return Object.hasOwn(formats, name) ? (formats[name]?.(text) ?? true) : true;

@@ -87,7 +87,7 @@ function mayProjectStatus(projection: unknown): boolean {
   if (Array.isArray(projection)) return projection.some(mayProjectStatus);
   if (!isJsonObject(projection)) return true;
   return Object.keys(projection).some((name) => {
-    // An expression operator, such as `@merge`, may yield any document.
+    // An expression operator, such as `@cond`, may yield any document.
     if (name.startsWith('@')) return true;
     return name.startsWith('$') ? mayBeStatus(name) : name === 'status';
   });

@@ -61,7 +61,7 @@ export function asViewWriter(
   const group = viewGroupOf(operator);
   const watched = sources.filter(({ type }) => type === 'Watcher');
   const named = (resource: ResourceSpec): string => kindText(operator, resource);
-  // Only views are lost when the process ends, so a controller waits only for the controllers that write its views.
+  // Only views are lost when the process ends, so a controller waits only for the writers of the views that it reads.
   const isOfViews = ({ apiGroup = group }: ResourceSpec): boolean => isViewGroup(apiGroup);
   return {
     ...{ operator, name, sources: watched.filter(isOfViews).map(named) },
