@@ -166,9 +166,9 @@ interface Stall {
 
 /**
  * Detects stalls of the event loop, caused by a long computation or a stopped process. During a stall no probe is
- * answered, and the kubelet counts that as a failure. This check also fails probes between stalls that soon follow each
- * other. It does not fail after a single stall: the kubelet would count a second failure, and could restart a process
- * although its stall is over.
+ * answered, and the kubelet counts that as a failure. After two stalls in quick succession, this check also fails the
+ * probes that are answered. After a single stall it does not fail: the kubelet would count a second failure, and could
+ * restart the process although the stall is over.
  */
 export class EventLoopMonitor {
   readonly #options: EventLoopMonitorOptions;

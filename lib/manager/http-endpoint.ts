@@ -74,8 +74,8 @@ const limits = {
   /** API servers wait at most 30 s for a webhook. */
   requestTimeout: 30_000,
   /**
-   * Longer than the 90 s for which API servers keep idle connections. They do not repeat a POST that meets the end of
-   * its connection, so the call of the webhook would fail.
+   * Longer than the 90 s for which API servers keep idle connections. If this server closed an idle connection first,
+   * it could do so during a POST. API servers do not repeat a POST, so the call of the webhook would fail.
    */
   keepAliveTimeout: 120_000,
 };
@@ -108,7 +108,7 @@ export class HttpEndpoint implements Runnable {
     this.#options = options;
   }
 
-  /** Address it listens on, such as `http://127.0.0.1:8080`; undefined if it does not listen. */
+  /** Address that the endpoint listens on, such as `http://127.0.0.1:8080`; undefined if it does not listen. */
   get url(): string | undefined {
     if (this.#address === undefined) return undefined;
     const { address, family, port } = this.#address;
@@ -116,7 +116,7 @@ export class HttpEndpoint implements Runnable {
     return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
   }
 
-  /** Port it listens on; undefined if it does not listen. */
+  /** Port that the endpoint listens on; undefined if it does not listen. */
   get port(): number | undefined {
     return this.#address?.port;
   }
@@ -150,7 +150,10 @@ export class HttpEndpoint implements Runnable {
     }
   }
 
-  /** @param running - for the source of the certificate: aborted at the end, even if the server can't listen */
+  /**
+   * @param running - for the source of the certificate. Its signal is aborted when `run` ends, even if the server can't
+   * listen
+   */
   async #newServer(context: Context, running: Context): Promise<Server> {
     const { certificate, clientAuthorities, clock } = this.#options;
     const listener = inTurn((request, response) => {
@@ -179,7 +182,9 @@ export class HttpEndpoint implements Runnable {
     return server;
   }
 
-  /** Returns all fields: a field that is omitted when a certificate is replaced returns to its default. */
+  /**
+   * Returns all TLS options, because Node.js resets an omitted option to its default when a certificate is replaced.
+   */
   #secureContextOf({ certificate, privateKey }: ServingCertificate): SecureContextOptions {
     const { clientAuthorities: ca } = this.#options;
     const own = { cert: certificate, key: privateKey, minVersion: 'TLSv1.2' } as const;
@@ -231,7 +236,7 @@ export class HttpEndpoint implements Runnable {
     if (signal.aborted && graceMs === undefined) gone.abort(signal.reason);
     try {
       const answer = await this.#answerTo(request, { signal: gone.signal, logger });
-      // Only a stream needs to know when the client disconnects.
+      // When the client disconnects, only a stream has to be stopped.
       if (typeof answer.body !== 'function') response.off('close', onClose);
       // A client could continue to send the rest of a refused body for a long time.
       if (signal.aborted || !request.complete) response.shouldKeepAlive = false;
@@ -272,7 +277,7 @@ async function textOf(request: IncomingMessage, limit: number): Promise<string |
   if (Number(request.headers['content-length']) > limit) return undefined;
   const pieces: Buffer[] = [];
   let bytes = 0;
-  // By default the iterator destroys the connection of a body that is not read to its end.
+  // By default, the iterator destroys the connection if the loop ends before the end of the body.
   const iterator = request.iterator({ destroyOnReturn: false });
   for await (const piece of iterator as AsyncIterable<Buffer>) {
     bytes += piece.length;
@@ -362,9 +367,9 @@ interface Line {
 }
 
 /**
- * Answers the requests of a connection in sequence. Node.js passes pipelined requests on at once, and does
- * not notify waiting ones when the connection closes: their handlers would wait forever and leak. This drops
- * them with the connection. It closes a connection with too many waiting requests.
+ * Answers the requests of a connection one after the other. Node.js passes on pipelined requests at once, and does not
+ * notify the waiting ones when the connection closes: their handlers would wait forever and leak. This function drops
+ * waiting requests with their connection, and closes a connection with too many of them.
  */
 function inTurn(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
@@ -385,7 +390,8 @@ function inTurn(
       line.waiting++;
       before.once('close', () => {
         line.waiting--;
-        // Without a socket, the connection has ended, or the previous response was its last.
+        // If the response has no socket, the connection has ended, or the previous response was the last of the
+        // connection.
         if (response.socket !== null) answer(request, response);
       });
     }

@@ -52,7 +52,7 @@ export interface LeaderElectorOptions {
   /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
   /**
-   * Spreads the attempts of candidates, and draws the end of the default identity.
+   * Spreads the attempts of candidates, and generates the random end of the default identity.
    * @defaultValue the system's random source
    */
   readonly random?: Random | undefined;

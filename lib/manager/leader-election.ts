@@ -65,8 +65,8 @@ export class LeaderElector implements Leadership {
   readonly #store: LeaseStore;
   readonly #metrics: ReturnType<typeof leaderElectionMetrics>;
   /**
-   * The values of `renewTime` that this process wrote, in all of its terms. A Lease with one of them is still its own,
-   * for example after an outage of the API server.
+   * The values of `renewTime` that this process wrote, in all of its terms. If a Lease has one of these values, this
+   * process still holds the Lease, for example after an outage of the API server.
    */
   readonly #marks: string[] = [];
   #observer: LeaseObserver;
@@ -150,7 +150,7 @@ export class LeaderElector implements Leadership {
         if (fence.remainingMs > 0) return fence;
       }
       const jitteredMs = retryPeriodMs * (1 + jitterFactor * random.next());
-      // Wait no longer than the holder's lease, or another round may be lost.
+      // Do not wait past the expiry of the holder's lease: that would only delay the takeover.
       const { remainingMs } = this.#observer;
       const waitMs = remainingMs > 0 ? Math.min(jitteredMs, remainingMs) : jitteredMs;
       await waited(clock, waitMs, signal);
@@ -361,7 +361,7 @@ function lostOf(error: unknown, lease: string): OperatorError {
 export interface LeadershipCallbacks {
   /** Called when this process starts to lead. */
   onStartedLeading(): void;
-  /** Called when it has stopped leading; writes are refused already. */
+  /** Called when this process has stopped leading; writes are refused already. */
   onStoppedLeading(): void;
   /** Called with the new leader, which may be this process. */
   onNewLeader(identity: string): void;

@@ -22,9 +22,9 @@ type Marks = string[];
 const maxMarks = 64;
 
 /**
- * Reads and writes one Lease for this process. A record is its own only if this process wrote it, which it
- * recognizes by its own time stamps. A record that another writer made under the same identity counts as
- * foreign: a second process with that identity, or a manual edit.
+ * Reads and writes one Lease for this process. The process holds the Lease only if it wrote the last record in it,
+ * which it recognizes by its own time stamps. A record with the same identity from another writer counts as foreign:
+ * from a second process with that identity, or from a manual edit.
  */
 export class LeaseClaim {
   readonly #options: ResolvedLeaderElectorOptions;
@@ -114,7 +114,7 @@ export class LeaseClaim {
   #create(signal: AbortSignal): Promise<ClaimOutcome> {
     const { namespace, name } = this.#options;
     const lease = newLease({ namespace, name }, this.#holding());
-    // Only 409 AlreadyExists means that another process was faster: a 404 of a create is about the namespace.
+    // Only 409 AlreadyExists means that another process was faster: a 404 means that the namespace does not exist.
     return this.#send(lease, isAlreadyExists, () => this.#store.create(lease, signal));
   }
 
@@ -170,8 +170,8 @@ export class LeaseClaim {
   #holding(): LeaseHolding {
     const { identity, leaseDurationMs: durationMs, clock } = this.#options;
     let nowMs = clock.now();
-    // Each time stamp must be unique even if the wall clock jumps: other replicas detect renewals by its
-    // change.
+    // Each time stamp must be unique even if the wall clock jumps: other replicas detect a renewal by the changed time
+    // stamp.
     while (this.#marks.includes(formatMicroTime(nowMs))) nowMs += 0.001;
     return { identity, durationMs, nowMs };
   }
@@ -182,7 +182,7 @@ function isGone(error: unknown): boolean {
   return isConflict(error) || isNotFound(error);
 }
 
-/** A moment on clocks that cannot be set. */
+/** A point in time, on clocks that a change of the system time does not affect. */
 export interface Moment {
   readonly monotonicMs: number;
   /** Undefined if the clock does not measure it. */

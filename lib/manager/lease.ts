@@ -211,8 +211,8 @@ export class LeaseObserver {
   }
 
   /**
-   * Records that the Lease is deleted. Its holder may not have noticed yet, but a Lease of years must not keep all
-   * replicas waiting when a user has deleted it.
+   * Records that the Lease is deleted. Its holder may not have noticed yet. But if a user deletes a Lease with a
+   * duration of years, the other replicas must not wait for years.
    */
   observeDeletion(): void {
     this.#durationMs = Math.min(this.#durationMs, this.#defaultDurationMs);

@@ -67,7 +67,7 @@ export class ManagedCluster {
       this.recorder('operator-builder').record(quarantineEvent(object));
     };
     this.#clock = clock;
-    // Not fenced: sharded replicas and those of `phase: 'replica'` reconcile without leading.
+    // Not fenced: sharded controllers, and controllers with `phase: 'replica'`, reconcile without leading.
     this.#newRecorder = (controllerName) =>
       new EventRecorder({ client, controllerName, clock, random, metrics, logger });
     const reading = { client, clock, random, metrics, logger, onQuarantined };

@@ -91,8 +91,8 @@ export class ManagerEntries implements Iterable<ManagerEntry> {
   }
 
   /**
-   * @throws OperatorError `InvalidOption`: two controllers, or two runnables, share a name. Metrics, logs and
-   * checks could not distinguish them. Applies also while the other one is being removed.
+   * @throws OperatorError `InvalidOption`: two controllers, or two runnables, share a name. Metrics, logs and checks
+   * could not distinguish them. This also applies while one of the two is being removed.
    */
   add(entry: ManagerEntry): void {
     const name = entryName(entry);
@@ -151,7 +151,7 @@ export interface RunnableStatus {
   readonly name: string;
   readonly phase: RunnablePhase;
   readonly state: RunnableState;
-  /** Address it listens on; undefined if it does not listen. */
+  /** Address that the runnable listens on; undefined if it does not listen. */
   readonly url: string | undefined;
 }
 

@@ -121,7 +121,7 @@ export function resolveManagerOptions(options: ManagerOptions): ResolvedManagerO
   const { health = false, metrics = false, inspector = false, webhooks, tracer, shards } = options;
   const { name = 'operator-builder', rbacPreflight = 'warn', requires = [] } = options;
   checkRequiredAccess(requires);
-  // Plain JavaScript can pass other strings, and they come from environment variables.
+  // Plain JavaScript can pass other strings, and users may read these options from environment variables.
   refuseOtherText('whenLeadershipIsLost', whenLeadershipIsLost, ['fail', 'standby']);
   refuseOtherText('rbacPreflight', rbacPreflight, ['off', 'warn', 'fail']);
   const resolved = {

@@ -28,7 +28,7 @@ interface ManagerRunParts {
   readonly clusters: ManagerClusters;
   readonly entries: ManagerEntries;
   readonly metrics: Metrics;
-  /** Returns this process's keys of sharded controllers; called when one is started. */
+  /** Called when a sharded controller is started. Returns which of its keys this process reconciles. */
   readonly ownership: () => KeyOwnership | undefined;
   /** Notified of each change of phase and leadership. */
   readonly changes: ChangeNotifier;
@@ -296,7 +296,7 @@ export class ManagerRun {
     const leftMs = (): number => Math.max(0, endMs - clock.monotonicMs());
     const { server, webhook, replica, leader } = this.runnables;
     const controllers = this.controllers;
-    // Reconciles end before keys and lease are released.
+    // Reconciles end before the sharded keys and the lease are released.
     const working = [controllers.leader.stop(leftMs()), controllers.shards.stop(leftMs())];
     await this.#endAll(working, [leader.stop(leftMs())]);
     this.#releasing.abort(new OperatorError('Stopped', 'the manager stops'));

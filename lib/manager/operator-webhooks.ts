@@ -113,8 +113,8 @@ export type OperatorResource = ResourceType<KubernetesObject> & {
 };
 
 /**
- * An operator as tools load it. `src/operator.ts` of a project exports one as `operator` for the commands
- * `manifests`, `plan` and `run` of `operator-builder`.
+ * The definition of an operator. `src/operator.ts` of a project exports it as `operator` for the commands `manifests`,
+ * `plan` and `run` of `operator-builder`.
  *
  * @example
  * ```ts

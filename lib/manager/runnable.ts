@@ -31,7 +31,7 @@ export interface Runnable {
   readonly name: string;
   /** The phase of the manager that starts the runnable. @defaultValue 'leader' */
   readonly phase?: RunnablePhase | undefined;
-  /** Address it listens on, for the manager's status. @defaultValue it does not listen */
+  /** Address that the runnable listens on, for the manager's status. @defaultValue it does not listen */
   readonly url?: string | undefined;
   /**
    * Resolves when the runnable has ended. If it throws, the manager stops and its `run` rejects with the

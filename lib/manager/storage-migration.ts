@@ -232,7 +232,8 @@ class StorageMigration {
       return 'written';
     } catch (error) {
       if (isObjectGone(error, type, name)) return 'skipped';
-      // A conflict also fails: a webhook can return one. If another client wrote the object, the next list shows it.
+      // A conflict counts as a failure too, because a webhook can return one. If another client wrote the object, the
+      // next list shows its new version.
       this.#signal.throwIfAborted();
       const { group, version, kind } = type;
       const object = { apiVersion: `${group}/${version}`, kind, metadata: { name, namespace } };

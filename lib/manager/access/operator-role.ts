@@ -19,7 +19,7 @@ import type { RequiredAccess } from './required-access.js';
 export interface MissingRule {
   /** The controller that sent the request; undefined outside of a reconcile. */
   readonly controller: string | undefined;
-  /** Names the request, and the rule to add, as an entry of `requires` and as YAML. */
+  /** Names the refused request, and shows the rule to add in two forms: as an entry of `requires`, and as YAML. */
   readonly message: string;
 }
 
@@ -36,8 +36,8 @@ interface OperatorRoleOptions {
 const reconciling = new AsyncLocalStorage<string>();
 
 /**
- * The role of an operator on an embedded cluster, as `operator-builder manifests` would generate it. Pass it
- * to the operator's client as its authorizer, and its `tracer` to the manager.
+ * The role of an operator on an embedded cluster, with the rules that `operator-builder manifests` would generate. Pass
+ * the role as the `authorizer` of the operator's client, and {@link OperatorRole.tracer} to the manager.
  */
 export class OperatorRole implements Authorizer {
   /** User name of the operator's ServiceAccount. */
@@ -150,12 +150,12 @@ export class OperatorRole implements Authorizer {
   }
 }
 
-/** Whether a request is the check of `bind` or `escalate` for one role. A check without a name is for all roles. */
+/** Whether a request checks the right to `bind` or `escalate` one role. A check without a name is about all roles. */
 function isGrant({ verb, name, path }: AccessAttributes): boolean {
   return path === undefined && name !== '' && (verb === 'bind' || verb === 'escalate');
 }
 
-/** Returns the members of an entry that limit it to one role. */
+/** Returns the fields that limit an entry of `requires` to one role. */
 function onlyTheRole({ name, namespace }: AccessAttributes, namespaced: boolean): string {
   const where = namespaced && namespace !== '' ? ` namespace: '${namespace}',` : '';
   return ` names: ['${name}'],${where}`;

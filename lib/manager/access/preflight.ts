@@ -91,7 +91,7 @@ export async function reviewClusters(
     });
   }
   if (home === undefined) return;
-  // The look-up of a kind takes no signal, and the server may not respond.
+  // The look-up of a kind takes no abort signal, and the server may not respond.
   await Promise.race([review(home, [...required, ...requiredAtHome]), whenAborted(signal)]);
   signal.throwIfAborted();
 }
@@ -158,8 +158,8 @@ interface SelfSubjectAccessReview extends KubernetesObject {
 const maxAtOnce = 10;
 
 /**
- * Returns the part of `required` that the account of `client` may not do, by SelfSubjectAccessReviews. Omits
- * unserved kinds, whose resource names are unknown.
+ * Returns the part of `required` that SelfSubjectAccessReviews refuse to the account of `client`. Omits unserved kinds,
+ * whose resource names are unknown.
  * @throws the error of a review.
  */
 export async function missingAccess(
@@ -180,7 +180,9 @@ export async function missingAccess(
   return missing.sort((a, b) => order.indexOf(nameOf(a)) - order.indexOf(nameOf(b)));
 }
 
-/** Returns the permissions to check by a unique name: each verb on a resource occurs once. */
+/**
+ * Returns the permissions to check. The keys of the map are unique names, so that each verb on a resource occurs once.
+ */
 async function accessOf(
   client: Client,
   required: readonly RequiredAccess[],

@@ -111,12 +111,12 @@ const knownVerbs: readonly string[] = [
 ];
 
 /**
- * The verbs before `bind`. The verbs after it are so short that a word with one letter more or less may be a verb of
- * another API.
+ * The known verbs that come before `bind` in the list. `bind` and the verbs after it are so short that a word with one
+ * letter more or less may be a verb of another API.
  */
 const distinctVerbs = knownVerbs.slice(0, knownVerbs.indexOf('bind'));
 
-/** Refuses a verb that is surely a mistake. RBAC accepts every text, and then grants nothing by it. */
+/** Refuses a verb that is surely a mistake. RBAC accepts every text, and a mistyped verb grants nothing. */
 function refuseMistyped(verb: string, where: string): void {
   if (knownVerbs.includes(verb)) return;
   if (/^$|[\s,]/.test(verb)) refuse(`${where}: want one verb in each entry`, verb);
@@ -129,7 +129,7 @@ function refuseMistyped(verb: string, where: string): void {
 
 /**
  * Whether a word is probably a mistyped verb: one letter too many or too few, or two letters swapped. A wrong letter
- * counts only in a verb of more than five letters: `set` and `match` are words of their own.
+ * counts only in a verb of more than five letters: `set` and `match` may be verbs of another API.
  */
 function isSlip(word: string, verb: string): boolean {
   if (word.length !== verb.length) {
@@ -233,8 +233,9 @@ export function mergedAccess(access: readonly RequiredAccess[]): readonly Requir
 }
 
 /**
- * Returns true if an entry of `requires` replaces the write access to a kind. Two entries do not replace it: one that
- * grants only reads of some objects of the kind, and one that has only verbs of {@link rightVerbs}, such as `bind`.
+ * Returns true if an entry of `requires` replaces the write access to a kind. Two kinds of entries do not: an entry
+ * that grants only reads of some objects of the kind, and an entry that has only verbs of {@link rightVerbs}, such as
+ * `bind`.
  */
 function isMoreNarrow(
   { type, subresource, verbs, namespace, names }: RequiredAccess,

@@ -201,13 +201,16 @@ export function objectPath(object: ShownObject, path = '/object'): string {
   return pathWith(path, { cluster, apiVersion, kind, namespace, name });
 }
 
-/** Returns a path with a query of the parts that are not empty. */
+/** Returns a path with a query string. Omits parameters that are empty. */
 export function pathWith(path: string, parts: Readonly<Record<string, string>>): string {
   const given = Object.entries(parts).filter(([, value]) => value !== '');
   return `${path}?${new URLSearchParams(given).toString()}`;
 }
 
-/** Returns `namespace/name`, or the kind too, as a link to the ownership tree if the kind is known. */
+/**
+ * Returns the object's `namespace/name`, with the kind before it if `shows` is `kind`. It is a link to the ownership
+ * tree if the kind is known.
+ */
 export function objectLink(object: ShownObject, shows: 'key' | 'kind' = 'key'): Html {
   const { cluster, apiVersion, kind } = object;
   const key = keyString(object);

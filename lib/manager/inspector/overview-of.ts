@@ -210,7 +210,7 @@ function webhooksOf(entry: ManagerEntry): ShownWebhook[] {
   return webhooks.map(({ type, name, path }) => ({ type, name, path, port }));
 }
 
-// Compares the shape: several copies of the package or a loader may define the class twice.
+// Does not use `instanceof`: the class may exist twice, in two copies of the package or because of a module loader.
 function isWebhookServer(runnable: Runnable): runnable is WebhookServer {
   return runnable.phase === 'webhook' && 'webhooks' in runnable && 'port' in runnable;
 }

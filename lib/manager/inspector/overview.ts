@@ -17,7 +17,7 @@ export interface ShownObject extends ObjectReference {
 }
 
 export interface ShownCause {
-  /** `more`: further causes are not shown. */
+  /** `more` stands for further causes, which are not shown. */
   readonly type: 'event' | 'source' | 'acquired' | 'requeue' | 'retry' | 'more';
   /** Description for people. For a change it contains only the paths, no values. */
   readonly text: string;

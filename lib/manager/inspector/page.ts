@@ -26,7 +26,7 @@ export const commonHeaders: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns a page as a response. The browser only runs the style and the script with its nonce.
+ * Returns a page as a response. The browser applies only the style, and runs only the script, that carry `nonce`.
  * @param nonce - unique for each response
  */
 export function answerPage(page: Page, nonce: string): HttpAnswer {
@@ -140,7 +140,7 @@ export class LivePages {
     let takenMs = clock.monotonicMs();
     let sentMs = takenMs;
     while (!signal.aborted) {
-      // Before the first event, only the response headers can be unsent.
+      // Before the first event, the bytes that are not sent yet can only be the response headers.
       if (sent.size === 0 || sink.pendingBytes === 0) {
         takenMs = clock.monotonicMs();
         const sections = await rendered(render, signal);

@@ -65,7 +65,9 @@ const sections = [
   }),
 ];
 
-/** Returns the sections of the first page in order; the set never changes. */
+/**
+ * Returns the sections of the first page in order. Every call returns the same sections, with their current content.
+ */
 export function sectionsOf(overview: Overview): readonly Section[] {
   return sections.map((section) => section(overview));
 }

@@ -31,7 +31,7 @@ interface BindMetricsOptions {
   readonly clock: Clock;
 }
 
-/** Answers `POST` requests to a path. Reviews its clients itself, by `access`. */
+/** Answers `POST` requests to a path. The function itself must check by `access` whether the client is allowed. */
 export type PostAnswer = (question: HttpQuestion, access: ReviewedAccess) => Promise<HttpAnswer>;
 
 /** The functions that answer `POST` requests, by path. */
@@ -40,8 +40,8 @@ type PostAnswers = ReadonlyMap<string, PostAnswer>;
 const postAnswers = new WeakMap<object, PostAnswers>();
 
 /**
- * Answers `POST` requests to `path` on the metrics server of a manager, from its start. The server must have
- * reviewed access.
+ * Lets the metrics server of a manager answer `POST` requests to `path`, once it is started. The server needs the
+ * option `access: 'reviewed'`.
  */
 export function answerPosts(manager: object, path: string, answer: PostAnswer): void {
   postAnswers.set(manager, new Map([...postsOf(manager), [path, answer]]));

@@ -69,9 +69,9 @@ interface Seen {
 }
 
 /**
- * Decides by this process's own clock which Leases have expired: those seen unchanged for a whole lease
- * duration. The duration is this process's own, or a longer one in the Lease, as during the rollout of another
- * release. The holder is fenced before that: its fence starts when it sends a renewal, this duration when the
+ * Decides by this process's own clock which Leases have expired: those seen unchanged for a whole lease duration. The
+ * duration is this process's own, or a longer one in the Lease, as during the rollout of another release. The holder's
+ * own writes are refused before that: its shorter time limit starts when it sends a renewal, this duration when the
  * renewal is observed.
  */
 export class MemberObserver {
@@ -125,7 +125,8 @@ export type ShardTimes = Pick<
 
 /**
  * All objects of a group, from a single list request, so that they are consistent. A record that has lost the label is
- * read after the members. That is safe, because an acknowledgement and an end of a member stay true.
+ * read after the members. That is safe: a member never takes back an acknowledgement, and a member that has ended never
+ * returns.
  */
 export interface ShardView {
   readonly members: readonly MemberLease[];

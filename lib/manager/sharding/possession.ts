@@ -11,7 +11,7 @@ export interface Acknowledgement {
 export interface PossessionChange {
   /** Slots that this process owns from now on. */
   readonly acquired: readonly number[];
-  /** Id of a drain: work on its slots must end; then call {@link Possession.drained}. */
+  /** Id of a drain that starts, if any: work on its slots must end. After that, call {@link Possession.drained}. */
   readonly drain: number | undefined;
 }
 
@@ -21,9 +21,9 @@ type SlotState =
   | 'other'
   /** Owned: work on the slot may start. */
   | 'owned'
-  /** Work on it must end; it may write meanwhile. */
+  /** Work on the slot must end; it may write meanwhile. */
   | 'draining'
-  /** Work on it must end and must not write: another process may own it. */
+  /** Work on the slot must end and must not write: another process may own the slot. */
   | 'cutOff';
 
 interface Drain {
@@ -106,7 +106,10 @@ export class Possession {
     this.#member = name;
   }
 
-  /** Handles a lease that is fresh, for the first time or again: slots that are granted are owned. */
+  /**
+   * Handles a lease that has become fresh, for the first time or again: from now on, this process owns the slots that
+   * the record grants.
+   */
   reopen(): PossessionChange {
     this.#isOpen = true;
     return this.#changed([]);

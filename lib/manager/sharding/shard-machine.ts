@@ -36,9 +36,9 @@ export type MemberPhase = 'joining' | 'member' | 'leaving' | 'left';
  * 1. The record changes the holder of a slot only after the holder has acknowledged its release, given up its
  *    Lease, or was expelled.
  * 2. A member acknowledges after its work on the slot has ended.
- * 3. A member is expelled if its Lease was seen unchanged for leaseDuration, by a compare-and-swap of that
- *    very version. Its last renewal began before that was seen, so its fence was closed by then and can't
- *    reopen.
+ * 3. A member is expelled if its Lease was seen unchanged for leaseDuration, by a compare-and-swap of exactly that
+ *    version. The member's last renewal began before that version was first seen, so its fence is closed at the
+ *    expulsion and can't reopen.
  * 4. A member ignores a record that is older than one that it saw.
  */
 export class ShardMachine {
@@ -196,7 +196,7 @@ export class ShardMachine {
   /** Handles the Lease of this process as listed. */
   #found(lease: MemberLease, startedMs: number, nowMs: number): void {
     if (this.#own === undefined) {
-      // The response to its creation was lost. The list is not a renewal: the fence stays closed.
+      // The response to the creation of the Lease was lost. The list is not a renewal: the fence stays closed.
       this.#joined(lease, startedMs);
       this.#writeAtMs = nowMs;
     } else if (this.#unsureSinceMs !== undefined && startedMs >= this.#unsureSinceMs) {
@@ -282,7 +282,7 @@ export class ShardMachine {
 
   #canWriteOwn(nowMs: number): boolean {
     if (this.#writing !== undefined || this.#unsureSinceMs !== undefined) return false;
-    // A member that can't list the others must neither keep the slots they wait for, nor lead.
+    // A member that can't list the others must neither keep the slots that the others wait for, nor lead.
     return nowMs < this.#listedMs + this.#options.times.renewDeadlineMs;
   }
 

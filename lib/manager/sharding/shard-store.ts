@@ -52,7 +52,7 @@ export class ShardStore {
     return `${this.#options.name}-shards`;
   }
 
-  /** Lists all Leases of the group. A second request reads the record if none of the listed Leases is it. */
+  /** Lists all Leases of the group. If the list lacks the Lease with the record, a second request reads that Lease. */
   async list(): Promise<ShardView> {
     const items = await this.#list({ labelSelector: `${groupLabel}=${this.#options.name}` });
     const isRecord = ({ metadata }: Lease): boolean => metadata.name === this.recordName;
@@ -146,7 +146,7 @@ export class ShardStore {
     };
     const created = async (): Promise<T> =>
       read(await this.#within('create', (signal) => client.create(object, { signal })));
-    // No error means that another process was faster: a 404 of a create is about the namespace.
+    // A new Lease can't be gone: a 404 means that the namespace does not exist.
     return this.#outcome(created, () => false);
   }
 

@@ -51,7 +51,7 @@ export interface ShardingOptions {
   readonly drainMs?: number | undefined;
   /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;
-  /** Draws the end of the name of this member. @defaultValue the system's random source */
+  /** Generates the random end of the name of this member's Lease. @defaultValue the system's random source */
   readonly random?: Random | undefined;
   /** @defaultValue no logs */
   readonly logger?: Logger | undefined;

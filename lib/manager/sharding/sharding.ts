@@ -130,8 +130,8 @@ export class Sharding implements KeyOwnership, Runnable {
   }
 
   /**
-   * Joins the group until `signal` is aborted; then releases all keys, which ends their reconciles, and
-   * resolves. It runs once.
+   * Joins the group until `signal` is aborted; then releases all keys, which ends their reconciles, and resolves. Can
+   * be called only once.
    */
   async run({ signal, ready }: Pick<RunnableContext, 'signal' | 'ready'>): Promise<void> {
     if (this.#store !== undefined) throw new OperatorError('Stopped', 'sharding: it ran already');

@@ -136,8 +136,8 @@ class CertificateRotation {
   readonly #options: CertificateRotationOptions;
   readonly #context: CertificateContext;
   /**
-   * Time since all targets trust the newest authority, on this process's monotonic clock. The clock of another
-   * replica, or a wall clock that is set, could make it sign too early.
+   * Time since all targets trust the newest authority, on this process's monotonic clock. The clock of another replica,
+   * or a wall clock that is set, could make the authority sign too early.
    */
   #trusted: { readonly newest: string; readonly sinceMs: number } | undefined;
   #shown: CertificateState | undefined;

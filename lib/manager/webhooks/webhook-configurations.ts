@@ -107,9 +107,9 @@ function refuseSharedNames(webhooks: readonly AdmissionWebhook[]): void {
 }
 
 /**
- * Returns the entries with `matchPolicy: Exact` where it is not set and each version of the kind has as many entries
- * for the same requests, with the same failure policy. With `Equivalent`, the server's default, each request would be
- * sent to all of them, with conversions of objects that are not validated yet.
+ * Returns the entries, with `matchPolicy: Exact` where it is not set and every version of the kind has entries of its
+ * own for the same requests, with the same failure policy. With `Equivalent`, the server's default, the API server
+ * would send each request to the entries of all versions, and convert objects that are not validated yet.
  * @param webhooks - webhooks whose resources list their versions, such as `conversionWebhook`
  */
 export function withMatchPolicies(
@@ -127,7 +127,7 @@ export function withMatchPolicies(
     const versions = new Set(versionsOf(rule));
     const countOf = (version: string): number =>
       entries.filter((each) => asksAsMuch(each, { entry, rule, version })).length;
-    // A version with fewer webhooks lacks the check of one of these.
+    // With `Exact`, requests in a version with fewer webhooks would evade one of the checks.
     const ownCount = Math.max(...rule.apiVersions.map(countOf));
     const isCovered = [...versions].every((version) => countOf(version) >= ownCount);
     return versions.size > 1 && isCovered ? { ...entry, matchPolicy: 'Exact' } : entry;
@@ -286,7 +286,7 @@ async function replaceConfiguration(
     await client.create(configuration, { fieldManager });
     return;
   }
-  // Not an apply: it would keep the address of another field manager.
+  // Not an apply, which would keep the address that another field manager has set.
   await client.patch(configuration, key, { type: 'merge', body: { webhooks } }, { fieldManager });
 }
 

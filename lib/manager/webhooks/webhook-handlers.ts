@@ -88,7 +88,7 @@ export class WebhookHandlers {
       throw new TypeError('a validating webhook can not change the object');
     }
     if (verdict.type === 'mutated' && request.object === undefined) {
-      // The API server would answer 500, whatever the failurePolicy.
+      // Given such a patch, the API server would answer 500, whatever the failurePolicy.
       throw new TypeError(`a ${operation} has no object to change: return allowed() or denied(…)`);
     }
     const subject = describeObject(webhook.resource, { namespace, name });

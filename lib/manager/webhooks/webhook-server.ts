@@ -80,12 +80,12 @@ export class WebhookServer implements Runnable {
     });
   }
 
-  /** The port it listens on; undefined while it does not listen. */
+  /** The port that the server listens on; undefined while it does not listen. */
   get port(): number | undefined {
     return this.#endpoint.port;
   }
 
-  /** Address it listens on, such as `https://127.0.0.1:9443`; undefined while it does not listen. */
+  /** Address that the server listens on, such as `https://127.0.0.1:9443`; undefined while it does not listen. */
   get url(): string | undefined {
     return this.#endpoint.url;
   }

@@ -142,7 +142,7 @@ function admissionWebhook<T extends KubernetesObject>(
   handler: MutatingHandler<T>,
   options: MutatingWebhookOptions,
 ): Webhook {
-  // An import in a circle is undefined, and the path needs more than apiVersion and kind.
+  // A circular import passes undefined, and a reference of only apiVersion and kind lacks the plural.
   const { plural } = (resource as Partial<ResourceType<KubernetesObject>> | undefined) ?? {};
   if (typeof plural !== 'string' || typeof handler !== 'function') {
     const wanted = 'want a resource, such as ConfigMap, then a handler';
@@ -167,12 +167,15 @@ function admissionWebhook<T extends KubernetesObject>(
     throw new OperatorError('InvalidOption', `webhook ${name}: ${problem}`);
   return {
     ...{ type, resource, ...settings, ...matching, reinvocationPolicy },
-    // Safe: the server checks group, version and kind before the call.
+    // Safe: the webhook server checks group, version and kind before it calls the handler.
     handler: handler as unknown as MutatingHandler<KubernetesObject>,
   };
 }
 
-/** The API server checks the same, but only when the configuration is applied. */
+/**
+ * Returns the problem of a webhook's settings. The API server makes the same checks, but only when the configuration is
+ * applied.
+ */
 function problemOf(
   settings: Pick<
     AdmissionWebhook,
@@ -282,7 +285,10 @@ export interface DenialCause {
 export interface DenialOptions {
   /** HTTP status for the user's client. @defaultValue 403, or 422 with `causes` */
   readonly code?: number | undefined;
-  /** Kubernetes' reason. @defaultValue 'Forbidden', or 'Invalid' with `causes` */
+  /**
+   * The reason in the Status for the user's client, such as `Conflict`.
+   * @defaultValue 'Forbidden', or 'Invalid' with `causes`
+   */
   readonly reason?: string | undefined;
   readonly causes?: readonly DenialCause[] | undefined;
   /** Warnings for the user's client. @defaultValue none */
