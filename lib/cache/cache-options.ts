@@ -55,8 +55,8 @@ export interface CacheOptions {
   /** Settings of kinds that are cached only in part. @defaultValue none */
   readonly types?: readonly CachedType[] | undefined;
   /**
-   * The namespaces to cache for namespaced kinds without an own list in `types`. Cluster-scoped kinds are
-   * cached in full.
+   * The namespaces to cache for namespaced kinds, except kinds with their own `namespaces` in `types`. Cluster-scoped
+   * kinds are cached in full.
    * @defaultValue all
    */
   readonly namespaces?: readonly string[] | undefined;
@@ -84,7 +84,7 @@ export type ResolvedCacheOptions = Resolved<CacheOptions, 'namespaces'>;
  * object's type, which an array of several kinds can't do.
  */
 export function cachedType<T extends KubernetesObject>(options: CachedType<T>): CachedType {
-  // Safe: the cache passes it only objects of its own type.
+  // Safe: the cache calls `transform` and `indexers` only with objects of this type.
   return options as unknown as CachedType;
 }
 
@@ -126,7 +126,7 @@ const ofOneType = {
 function checkScope(what: string, scope: Omit<CachedType, 'type'>): void {
   const { namespaces } = scope;
   refuseNonList(`${what}: namespaces`, namespaces);
-  // The split of an unset environment variable has an empty name.
+  // An environment variable that is unset, split at commas, gives one empty name.
   if (namespaces?.length === 0 || namespaces?.includes('') === true) {
     const problem = namespaces.length === 0 ? 'is empty' : 'has an empty name';
     throw new OperatorError(

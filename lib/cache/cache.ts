@@ -55,7 +55,7 @@ interface Shared {
 export class Cache {
   readonly #options: ResolvedCacheOptions;
   readonly #parts: Omit<InformerParts, 'kindLabel'>;
-  /** The apiVersion whose label in metrics is the name of the kind alone, by kind. */
+  /** For each kind, the apiVersion whose label in metrics is only the name of the kind: the first that was cached. */
   readonly #labelled = new Map<string, string>();
   readonly #shared = new Map<string, Shared>();
   readonly #changes = new ChangeNotifier();
@@ -203,7 +203,10 @@ export class Cache {
     return shared;
   }
 
-  /** Returns the kind; with its apiVersion if another kind of that name was cached before. */
+  /**
+   * Returns the label of a kind in metrics: its name, with the apiVersion if another kind of that name was cached
+   * before.
+   */
   #kindLabelOf(type: TypeReference<KubernetesObject>): string {
     const { kind } = type;
     const apiVersion = apiVersionOf(type);

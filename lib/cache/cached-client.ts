@@ -241,7 +241,8 @@ class WriteNotes {
       const objects = informer ? shownBy(informer, informer.namespaceFor(namespace)) : [];
       const isSelected = ({ metadata }: KubernetesObject): boolean =>
         matchesLabels(labelSelector, metadata.labels);
-      // Field selectors need more than metadata. If only that is cached, distrust all objects, which is harmless.
+      // Field selectors need whole objects. If only metadata is cached, treat all objects as selected, which is
+      // harmless.
       const hasFields = (object: KubernetesObject): boolean =>
         metadataOnly || matchesFields(fieldSelector, object);
       return objects
@@ -296,7 +297,7 @@ function mayShow({ filtered, overlay }: SharedInformer, key: string): boolean {
   return !filtered || overlay.look(key).type !== 'absent';
 }
 
-/** Whether a write was decided on the state that readers see. */
+/** Whether a write requires the version, or else the UID, that the cache shows to readers. */
 function isAsSent(
   { metadata }: KubernetesObject,
   { uid, resourceVersion }: Preconditions,

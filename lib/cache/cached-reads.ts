@@ -61,8 +61,8 @@ export async function getCached<T extends KubernetesObject>(
   const look = informer.overlay.look(name);
   if (look.type === 'object') return asWanted(look.object, options);
   if (look.type === 'quarantined') throw quarantinedError('get', look.object);
-  // The object may exist without matching the selectors of the cache. Without a namespace, only the client knows
-  // whether the kind needs one: a view does not.
+  // The object may exist without matching the selectors of the cache. A key without a namespace is left to the client,
+  // which refuses it if the kind is namespaced.
   if (informer.filtered || lacksNamespace(informer, key)) return undefined;
   throw notFound(type, key);
 }
@@ -152,7 +152,7 @@ function selectionFrom<T extends KubernetesObject>(
   const namespace = informer.namespaceFor(options.namespace);
   const fields = parseFieldSelector(options.fieldSelector ?? '');
   if (!fields.every(({ field }) => hasField(informer, field))) return undefined;
-  // A null is refused, as by the client: it would select every object.
+  // A selector that is null is refused, as the client does: it would select every object.
   const { labelSelector = '' } = options;
   const labels = labelRequirementsOf(labelSelector);
   const mayBeSelected = selectionOf({ ...options, namespace }, { labels, fields });

@@ -178,7 +178,7 @@ export interface InformerScope<T extends KubernetesObject> extends Resolved<
   readonly metadataOnly: boolean;
 }
 
-/** Returns a test that a watch of this scope shows an object of its kind. */
+/** Returns a function that tests whether a watch of this scope shows an object of its kind. */
 export function selectedBy({
   namespaces,
   labelSelector,

@@ -38,7 +38,7 @@ export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configu
 /** The cached objects whose last-applied annotation was dropped. */
 const withoutLastApplied = new WeakSet<KubernetesObject>();
 
-/** Whether a cache dropped the last-applied annotation of `object`, which it holds. */
+/** Whether `object` is from a cache that has dropped its last-applied annotation. */
 export function lacksLastApplied(object: KubernetesObject): boolean {
   return withoutLastApplied.has(object);
 }
@@ -243,7 +243,7 @@ class Settling {
     return false;
   }
 
-  /** Returns the copy of a text that other objects or `before` use; undefined otherwise. */
+  /** Returns the copy of a text that the stored version or other objects use; undefined without such a copy. */
   #sharedText(given: unknown, before: unknown, trial: Trial): string | undefined {
     if (typeof given !== 'string' || given.length < shortestText) return undefined;
     if (given === before) return before;

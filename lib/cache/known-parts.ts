@@ -56,7 +56,7 @@ export class KnownParts implements ClientParts {
       const [parsed, value] = [read[name], object[name]];
       if (!isJsonObject(parsed)) continue;
       const text = this.#texts.get(parsed);
-      // The text is part of the whole chunk of the watch, which would stay in memory with the value.
+      // Drop the text: it is a slice of a whole chunk of the watch, which would stay in memory too.
       this.#texts.delete(parsed);
       if (text !== undefined && isJsonObject(value)) this.#remember(name + uid, text, value);
     }

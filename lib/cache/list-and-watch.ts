@@ -173,8 +173,8 @@ class SilenceLimit {
   }
 
   /**
-   * Records that the watch ends for its silence. If it had no bookmark, later watches may have none either: an older
-   * server sends no bookmarks for a kind that has not changed since the server was started.
+   * Records that the watch ends because it was silent. If it had no bookmark, later watches may have none either: an
+   * older server sends no bookmarks for a kind that has not changed since the server was started.
    */
   exceeded(): void {
     if (!this.#hasBookmark) this.#habits.sendsBookmarks = false;

@@ -246,7 +246,7 @@ export class Reflector<T extends KubernetesObject> {
       return 'listed';
     });
     if (began === undefined) return this.#afterStreamingList(state, watched);
-    // The watch begins at the end of the list. Otherwise a slow list whose watch expires at once would have no delay.
+    // Count the watch from the end of the list. Otherwise a slow list whose watch expires at once would have no delay.
     const lastedMs = clock.monotonicMs() - began.atMs;
     return this.#afterWatch(began.resourceVersion, { ...watched, lastedMs });
   }

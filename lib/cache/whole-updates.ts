@@ -145,7 +145,10 @@ function isContainer(value: unknown): value is Readonly<Record<string, unknown>>
   return typeof value === 'object' && value !== null;
 }
 
-/** Returns the object that a read from the cache shows, or showed before a write made it wait for the watch. */
+/**
+ * Returns the object that a read from the cache shows. While a write makes reads wait for the watch, that is the stored
+ * object, which reads showed before.
+ */
 function readIn<T extends KubernetesObject>(
   informer: SharedInformer<T> | undefined,
   key: ObjectKey,

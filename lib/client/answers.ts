@@ -166,8 +166,7 @@ const inflate = promisify(gunzip);
 
 /**
  * Reads a response body to its end, decompresses it and decodes it.
- * @throws OperatorError `ConnectionFailed`: the connection broke, or the body is not the gzip it claims to
- * be.
+ * @throws OperatorError `ConnectionFailed`: the connection broke, or the gzip data of the body is invalid.
  */
 export async function readText(response: TransportResponse): Promise<string> {
   if (response.body instanceof WholeBody && response.body.text !== undefined) {

@@ -81,7 +81,10 @@ export function requestFor(
   return { call, path: resourcePath(type, target, query), signal, fences };
 }
 
-/** Returns the `Accept` header that requests objects as `kind`: their metadata only. */
+/**
+ * Returns the `Accept` header that requests only the metadata of objects. `kind` is `PartialObjectMetadata`, or its
+ * list.
+ */
 export function metadataOf(kind: string): string {
   return `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`;
 }

@@ -290,9 +290,9 @@ export interface Client {
 
 /** Synchronous reads from a cache, without a request. */
 export interface CacheLooks {
-  /** Finds the result of `get`. Null: no such object. Undefined: the cache cannot answer, or not yet. */
+  /** Returns the result of `get`. Null: no such object. Undefined: the cache cannot answer, or cannot answer yet. */
   get<T extends KubernetesObject>(type: TypeReference<T>, key: ObjectKey): T | null | undefined;
-  /** Finds the items that `list` returns. Undefined: the cache cannot answer, or not yet. */
+  /** Returns the items that `list` returns. Undefined: the cache cannot answer, or cannot answer yet. */
   list<T extends KubernetesObject>(
     type: TypeReference<T>,
     options: ListOptions,

@@ -89,7 +89,7 @@ export function impersonationHeaders(
   return headers;
 }
 
-/** Encodes an ASCII character, which `encodeURIComponent` leaves and names of headers do not allow. */
+/** Encodes an ASCII character that `encodeURIComponent` does not encode, and that header names do not allow. */
 function percent(character: string): string {
   return `%${character.charCodeAt(0).toString(16)}`;
 }
@@ -167,7 +167,7 @@ export function keepingFormer(read: TlsReader, logger: Logger): TlsReader {
 interface CertificateFilesOptions {
   /** Reads the files, or fails. */
   readonly read: TlsReader;
-  /** The settings of new connections: those of {@link keepingFormer}. */
+  /** Reads the settings of new connections; made by {@link keepingFormer}. */
   readonly tls: TlsReader;
   /** Makes later requests use new connections. */
   readonly reconnect: () => Promise<void>;

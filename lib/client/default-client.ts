@@ -104,7 +104,7 @@ export async function clientInCluster(
   const server = inClusterServer(env);
   const proxy = proxyFromEnvironment(server, env);
   const transport = new UndiciTransport({ server, tls, maxConnections, proxy });
-  // Both are read now, so that errors appear at the start.
+  // Read the CA and the token now, so that errors appear at the start.
   await Promise.all([tls(), credentials.headers()]);
   const defaultNamespace = await namespaceOf(directory, env);
   return createClient({ ...settings, transport, credentials, defaultNamespace });
@@ -142,7 +142,7 @@ async function namespaceOf(directory: string, env: Environment): Promise<string 
   try {
     return (await readFile(join(directory, 'namespace'), 'utf8')).trim();
   } catch {
-    return undefined; // Optional: `default` is used instead.
+    return undefined; // The file is optional: `default` is used instead.
   }
 }
 

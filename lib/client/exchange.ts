@@ -278,7 +278,7 @@ export class Exchange {
     const afterMs = retryAfterMs(headers['retry-after'], nowMs, headers['date']);
     const text = await readText(response);
     const error = apiErrorOf(request.call, { status, headers, text }, afterMs);
-    // A 404 about an object is a Status.
+    // If only the object is missing, the body of the 404 is a Status.
     if (status === 404 && error.body.kind !== 'Status' && request.call.verb !== 'discover') {
       this.onUnserved(request);
     }

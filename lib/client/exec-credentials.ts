@@ -29,7 +29,7 @@ export interface ExecCredentialsOptions {
   readonly onNewCertificate: () => Promise<void>;
 }
 
-// Keeps a token from expiring on its way to the server.
+// A token is renewed this long before it expires, so that it does not expire on its way to the server.
 const marginMs = 5_000;
 // If the wall clock is ahead, every credential looks expired. Without this minimum, the program would run for
 // each request.

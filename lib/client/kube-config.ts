@@ -214,7 +214,7 @@ async function authProvider(
   { name = '', config = {} }: AuthProvider,
 ): Promise<Credentials> {
   const { KubeConfig } = await loadClientNode(source, name);
-  // client-node writes renewed tokens into it.
+  // client-node writes renewed tokens into this object.
   const kept = { ...config };
   return {
     headers: async () => {
@@ -277,12 +277,11 @@ loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
 /**
- * Returns the proxy that the environment names for `server`, an http or https URL, by the rules of Go's
- * clients. By the server's scheme it is `HTTPS_PROXY` or `HTTP_PROXY`, a URL or `host:port`, unless
- * `NO_PROXY` names the server. `NO_PROXY` is a comma-separated list of `*`, addresses, CIDRs and domains,
- * each with an optional port. A domain includes its subdomains; with a leading dot it means only these. Upper
- * case takes precedence over lower case. Undefined: no proxy, as always for `localhost` and loopback
- * addresses.
+ * Returns the proxy that the environment names for `server`, an http or https URL, by the rules of Go's clients. The
+ * server's scheme selects the variable, `HTTPS_PROXY` or `HTTP_PROXY`; its value is a URL or `host:port`. Undefined: no
+ * proxy, as for a server that `NO_PROXY` names, and for `localhost` and loopback addresses. `NO_PROXY` is a
+ * comma-separated list of `*`, addresses, CIDRs and domains, each with an optional port. A domain includes its
+ * subdomains; with a leading dot it means only these. A variable in upper case takes precedence over one in lower case.
  * @throws OperatorError `InvalidOption`: the variable is not a usable proxy.
  */
 export function proxyFromEnvironment(server: string, env: Environment): string | undefined {

@@ -30,8 +30,8 @@ const reconnectMs = 500;
  * failure that may pass: a broken connection, no answer, a 429 or 5xx.
  * @param object - identified by apiVersion, kind, namespace and name; other fields are ignored.
  * @returns the object that `until` accepted; undefined if it accepted that the object does not exist.
- * @throws OperatorError `Timeout`: it took too long; the message names the failure that lasts. `Aborted`: the
- * signal.
+ * @throws OperatorError `Timeout`: the time limit has passed; the message names the failure that still lasts.
+ * `Aborted`: `signal` was aborted.
  * @throws ApiError: the object cannot be listed or watched, for example 403.
  */
 export async function waitFor<T extends KubernetesObject>(
@@ -40,7 +40,8 @@ export async function waitFor<T extends KubernetesObject>(
   options: WaitForOptions<T>,
 ): Promise<T | undefined> {
   const { timeoutMs = 60_000, clock = systemClock, signal, until } = options;
-  // Not from a cache: after own writes it shows states that its watch has not reached, and the watch would go back.
+  // Not from a cache: after a write, a cached client returns the new state before its watch does, and the watch would
+  // then return an older one.
   const { live = client } = client as CachingClient;
   const names = { timeoutMs, clock, signal, until };
   refuseUnknownOptions<WaitForOptions<T>>('waitFor', options, names);

@@ -68,8 +68,8 @@ export interface ControllerBuilder {
     options?: OwnsOptions<T>,
   ): ControllerBuilder;
   /**
-   * Reconciles the keys that `mapper` returns when an object of `type` changes. A key without a namespace is refused
-   * in the log if the reconciled kind is known to be namespaced.
+   * Reconciles the keys that `mapper` returns when an object of `type` changes. If the reconciled kind is known to be
+   * namespaced, a key without a namespace is dropped, and an error is logged.
    * @throws OperatorError `InvalidOption`: the type or the mapper is missing.
    */
   watches<T extends KubernetesObject>(
@@ -221,7 +221,7 @@ function ofNamespacedKeys(source: Source, type: TypeReference<KubernetesObject>)
   if (!('namespaced' in type) || !type.namespaced) return source;
   const check = (key: ReconcileKey | null | undefined): void => {
     if ((key?.namespace ?? '') !== '') return;
-    // Throws if `key` is not a key at all.
+    // Throws if the mapper returned something that is not a key.
     const { text } = workKeyOf(key as ReconcileKey);
     const problem = `the mapper returned the key ${text} without a namespace`;
     const remedy = `${type.kind} is namespaced: return { namespace, name } or keyOf(object)`;
@@ -246,7 +246,10 @@ function refuseNoSource(source: Source | null | undefined): void {
   throw new OperatorError('InvalidOption', problem);
 }
 
-/** Without types, a predicate that is not a function accepts every event, and the text `'false'` counts as true. */
+/**
+ * Checks options that plain JavaScript may set wrongly: a predicate that is not a function would accept every event,
+ * and the text `'false'` would count as true.
+ */
 function checkWatchOptions(
   where: string,
   { predicate, metadataOnly, keepManagedFields, matchEveryOwner }: OwnsOptions<never>,

@@ -226,7 +226,10 @@ export function enqueueOwner(
 }
 
 const scopeRetryMs = 1_000;
-/** Milliseconds until the kind is requested again from the client, which has it in memory unless its CRD was removed. */
+/**
+ * Milliseconds until the client is asked for the kind again. The client keeps the kind in memory until its CRD is
+ * removed.
+ */
 const scopeValidMs = 1_000;
 
 interface KnownScope {
@@ -281,7 +284,7 @@ class OwnerScopes {
         if (isOperatorError(error, 'UnknownKind') || signal.aborted) return undefined;
         const known = this.#known.get(client);
         if (known !== undefined) {
-          // Otherwise, each event would send a request, and wait for its failure.
+          // Otherwise, each event would send a request and wait until the request fails.
           this.#known.set(client, { type: known.type, atMs: clock.monotonicMs() });
           return known.type;
         }
@@ -293,8 +296,8 @@ class OwnerScopes {
 }
 
 /**
- * Returns true if an event causes a reconcile. If it throws or returns a promise, the error is logged and the
- * event counts: events are delivered synchronously.
+ * Returns true if an event causes a reconcile. If it throws or returns a promise, the error is logged, and the event
+ * causes a reconcile. A predicate can't be async, because events are delivered synchronously.
  */
 export type Predicate<T extends KubernetesObject = KubernetesObject> = (
   event: CacheEvent<T>,

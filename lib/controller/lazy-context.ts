@@ -5,7 +5,7 @@ import type { ReconcileClient } from './reconcile-client.js';
 import type { ReconcileContext, ReconcileRun } from './reconcile.js';
 import type { Trigger } from './trigger.js';
 
-/** The trigger of a key that was handed out without a recorded one. */
+/** The trigger of a reconcile for whose key no trigger was recorded. */
 const unknownTrigger: Trigger = { type: 'source', source: 'unknown' };
 
 /**
@@ -98,8 +98,8 @@ export function extendContext<Fields extends object>(
 }
 
 /**
- * Returns what a report on the time-out of a reconcile is written with; undefined if `context` is not of a controller.
- * See {@link ReconcileRun.reporting}.
+ * Returns the client and the signal for a report that a reconcile has timed out; undefined if `context` does not come
+ * from a controller. See {@link ReconcileRun.reporting}.
  */
 export function reportingOf(context: object): LazyContext['reporting'] | undefined {
   return context instanceof LazyContext ? context.reporting : undefined;

@@ -51,10 +51,10 @@ export interface ControllerOptions {
    */
   readonly hotLoop?: HotLoopOptions | false | undefined;
   /**
-   * The HTTP requests that a handler may send in a plan, besides those of its client. `reads` refuses all methods
-   * but GET, HEAD and OPTIONS (`OutsideWrite`). `all` is for handlers that check `context.planning`, and read
-   * through POST requests, as clients of GraphQL and of some clouds do. Databases and other protocols are not
-   * seen, nor is undici on Bun: check `context.planning`. @defaultValue 'reads'
+   * The HTTP requests that a handler may send in a plan, besides those of its client. `reads` refuses all methods but
+   * GET, HEAD and OPTIONS (`OutsideWrite`). `all` is for handlers that check `context.planning`, and read through POST
+   * requests, as clients of GraphQL and of some clouds do. Calls of databases, other protocols, and undici on Bun are
+   * not refused: check `context.planning` before them. @defaultValue 'reads'
    */
   readonly requestsInPlans?: 'reads' | 'all' | undefined;
   /** Receives the events of this controller, after the runtime's listener. @defaultValue none */

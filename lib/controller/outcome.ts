@@ -48,7 +48,7 @@ const results: Readonly<Record<ReconcileOutcome, string>> = {
 
 /** A requested delay below this, in milliseconds, was probably meant in seconds. */
 const shortMs = 100;
-/** A short delay is reported after this many reconciles in a row that only short delays have caused. */
+/** After this many reconciles of a key in a row that only short delays have caused, a warning is logged. */
 const mostShort = 100;
 /** The maximum number of keys whose short delays are counted. */
 const maxShortKeys = 10_000;
@@ -56,7 +56,7 @@ const maxShortKeys = 10_000;
 /** Handles the outcome of a reconcile: requeues, counts, logs, and notifies the listener. */
 export class Outcomes {
   readonly #parts: ControllerParts;
-  /** The number of reconciles in a row of each key that requested a requeue after a short delay. */
+  /** For each key, the number of reconciles in a row that requested a requeue after a short delay. */
   readonly #short = new LruMap<string, number>(maxShortKeys);
   #hasWarned = false;
   readonly #labels: MetricLabels;
@@ -88,7 +88,7 @@ export class Outcomes {
     }
   }
 
-  /** Counts a write of a reconcile towards a hot loop, and reports a loop that it completes. */
+  /** Counts a write of a reconcile, and reports a hot loop if this write exceeds its limits. */
   wrote(work: WorkKey, write: ObservedWrite, before: KubernetesObject | undefined): void {
     const { hotLoops, metrics, logger, name, runtime } = this.#parts;
     const { type, answer: after } = write;

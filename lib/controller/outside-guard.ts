@@ -13,7 +13,7 @@ interface OutsideWrite {
 
 interface Refusal {
   readonly error: OperatorError;
-  /** Whether the reconcile has ended because of the refusal, or ended before. */
+  /** Whether this refusal, or an earlier one, has ended the reconcile. */
   readonly isLast: boolean;
 }
 
@@ -26,7 +26,7 @@ const lingerMs = 10_000;
 /** Number of refused requests that ends a reconcile: its handler would repeat them forever. */
 const mostRefusals = 100;
 
-/** The delay of a refusal after too many, in milliseconds, if another caller may have sent the request. */
+/** The delay, in milliseconds, of the refusal of a request whose caller is unknown, once the reconcile has ended. */
 const delayMs = 1_000;
 
 const guards = new AsyncLocalStorage<OutsideGuard | undefined>();
@@ -189,8 +189,8 @@ function unlisten(): void {
 }
 
 /**
- * Returns a `fetch` that checks each request, with the properties of the original. On Deno and Bun the guard sees the
- * requests of `fetch` in no other way.
+ * Returns a `fetch` that checks each request, with the properties of the original. On Deno and Bun, the guard has no
+ * other way to check the requests of `fetch`.
  */
 function guardedFetch(original: typeof fetch): typeof fetch {
   return new Proxy(original, {
@@ -223,8 +223,9 @@ interface UndiciRequest {
 }
 
 /**
- * Returns the async context of the caller, which undici records for `request`, `stream` and similar functions. A pool
- * with limited connections creates a waiting request in the context of another. Undefined: unknown, as for `fetch`.
+ * Returns the async context of the caller, which undici records for `request`, `stream` and similar functions. The
+ * current context may be wrong: a pool with limited connections creates a waiting request in the context of another
+ * request. Undefined: the caller is unknown, as for `fetch`.
  */
 function callerOf(request: UndiciRequest): AsyncResource | undefined {
   const parts = request as unknown as Readonly<Record<symbol, unknown>>;

@@ -207,8 +207,8 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
 
   /**
    * A client and a signal to report that the run has timed out. They can be used while the handler goes on: its key is
-   * held then, so no other reconcile writes the object. An abort that cuts writes ends their calls. A report cannot
-   * begin after any abort but that of the time-out.
+   * held then, so no other reconcile writes the object. An abort without `sparesWrites` ends their calls. After any
+   * abort except that of the time-out, a new report is refused.
    */
   get reporting(): Pick<ReconcileContext, 'client' | 'signal'> {
     const { client, tracer } = this.#scene;
@@ -303,7 +303,7 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
     }
   }
 
-  /** Logs the writes that the handler has begun, and not awaited. Their errors reach no one. */
+  /** Logs the writes that the handler has begun and not awaited, because no code handles their errors. */
   warnOfPendingWrites(): void {
     if (this.#pendingWrites.length === 0 || this.isAborted || this.#hasWarned) return;
     this.#hasWarned = true;

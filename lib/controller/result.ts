@@ -96,8 +96,9 @@ export function isResult(value: unknown): value is Result {
 export type FailureKind = 'conflict' | 'waiting' | 'terminal' | 'error';
 
 /**
- * Errors that only a change of the spec, of an option or of the code can fix. `InvalidObject` and `InvalidSelector`
- * are not among them: a call may take a name or selector from another object, which may have it at the next attempt.
+ * Errors that only a change of the spec, of an option or of the code can fix. `InvalidObject` and `InvalidSelector` are
+ * not among them: a handler may take a name or selector from another object, which may have a valid one at the next
+ * attempt.
  */
 const terminalCodes: readonly ErrorCode[] = [
   ...(['Terminal', 'DuplicateObject', 'UnknownReference', 'InvalidOwner'] as const),
@@ -246,7 +247,7 @@ export class TerminalError extends OperatorError {
   }
 
   /**
-   * Refuses the delay that other errors may request.
+   * Refuses `retryAfterMs`, by which other errors request a delay: a terminal error is not retried.
    * @throws OperatorError `InvalidOption`
    */
   set retryAfterMs(delay: undefined) {
@@ -259,8 +260,9 @@ export class TerminalError extends OperatorError {
 const retryAfterMs = 'a terminal error is not retried; throw an Error with retryAfterMs instead';
 
 /**
- * `InvalidOption`: a reconciler's return value is not a result, or its delay is invalid. Unlike other invalid
- * options it is retried: a delay computed up to a moment just past will be valid next time.
+ * `InvalidOption`: a reconciler's return value is not a result, or its delay is invalid. Unlike after other invalid
+ * options, the reconcile is retried: a delay until a time that has just passed is invalid, but the next computed delay
+ * may be valid.
  */
 export class InvalidResultError extends OperatorError {
   constructor(message: string) {

@@ -312,8 +312,8 @@ export class RunningController {
   }
 
   /**
-   * Remembers `work`, unless the cache shows its object: a source replays it when the key is acquired.
-   * @returns false if the cache shows it
+   * Remembers `work`, unless its object is in the cache: then a source enqueues the key when this process acquires it.
+   * @returns false if the object is in the cache
    */
   #remember(work: WorkKey, cluster: RunningCluster): boolean {
     const isShown = cluster.shows(this.#definition.type, work.key);
@@ -388,7 +388,7 @@ export interface ControllerParts {
    * `cluster` is given, it must be that very cluster, not another one added under the same name.
    */
   readonly mayQueue: (work: WorkKey, cluster?: ControllerCluster) => boolean;
-  /** Ends the back-off of `work`, which may not be queued, and records it if it may return. */
+  /** Ends the back-off of `work`, which may not be queued. Records the key if this process may acquire it later. */
   readonly giveUp: (work: WorkKey) => void;
   readonly metrics: ControllerMetrics;
   readonly logger: Logger;

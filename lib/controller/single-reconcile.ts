@@ -100,7 +100,10 @@ function endedByCaller({ work }: ReconcileRun): OperatorError {
 interface Endings {
   /** The signal of the caller. */
   readonly signal: AbortSignal | undefined;
-  /** Aborted because of refused requests. The handler's signal is not: its requests must not settle. */
+  /**
+   * Aborted because of refused requests. The handler's signal is not aborted, because that would settle its pending
+   * requests.
+   */
   readonly refused: AbortSignal | undefined;
 }
 

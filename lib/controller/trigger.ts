@@ -120,7 +120,7 @@ export class PendingTriggers {
       pending.triggers.push(trigger);
     } else {
       pending.more++;
-      // Always keep a retry trigger, so that the next reconcile knows that it is a retry.
+      // Always keep a retry trigger, so that the triggers of the next reconcile show that it is a retry.
       if (trigger.type === 'retry') pending.triggers[kept - 1] = trigger;
     }
   }

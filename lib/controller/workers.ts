@@ -114,7 +114,7 @@ export class Workers {
 
   #run(run: ReconcileRun): Promise<RunEnd> {
     const { reconciler, options } = this.#definition;
-    // Create the context inside: a fence may throw, which must count as an error of the reconcile.
+    // Create the context inside of `run`: a fence may throw, which must count as an error of the reconcile.
     return run.run(() => {
       run.fences = this.#fencesOf(run.work);
       return reconciler(new LazyContext(run));
@@ -185,7 +185,7 @@ export class Workers {
     this.#parts.queue.done(run.work.text);
   }
 
-  /** Logs an error from outside the reconciler, for example of a tracer or an ownership. */
+  /** Logs an error from outside the reconciler, for example of a tracer or a `KeyOwnership`. */
   #survive(item: WorkItem, run: ReconcileRun | undefined, error: unknown): void {
     const { queue, logger } = this.#parts;
     // Free the key only if the handler was not called. After the call, the key is already free, or stays held until

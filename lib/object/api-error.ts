@@ -115,8 +115,8 @@ const unusable = /failed to (create typed patch object|convert new object)/;
 /** Whether the response is about a Secret and can quote its data. */
 function withholdsText({ reason = '', message = '' }: Status, context: ApiErrorContext): boolean {
   const { kind, status, text, verb } = context;
-  // With the verb `serve`, the embedded server makes its own response, which has the full text. Clients of the server
-  // omit it.
+  // With the verb `serve`, the error is a response of the embedded server, which has the full text. The clients of that
+  // server omit the text.
   if (verb === 'serve') return false;
   // An error with a success status is about the response itself: this package wrote its text.
   if ((kind !== 'Secret' && kind !== 'secrets') || status < 300) return false;
@@ -141,7 +141,7 @@ function withoutText(body: Status): Status {
   return { ...body, message, ...(details !== undefined && { details }) };
 }
 
-/** The remedy in the message of a 403: most requests come from operators. */
+/** The remedy in the message of a 403. It names the operator, because most requests come from operators. */
 export const forbiddenRemedy = 'check the RBAC rules of this operator';
 
 const remedies: Readonly<Partial<Record<number, string>>> = {

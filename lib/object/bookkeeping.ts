@@ -10,8 +10,8 @@ const looked: ReadonlySet<string> = new Set(['customresourcedefinitions']);
 const reading: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'event']);
 
 /**
- * Whether a manager sends such requests for itself, outside its reconcilers: access and token reviews,
- * leases, events, and reads of CustomResourceDefinitions.
+ * Whether a manager itself, outside its reconcilers, sends requests with this verb for this resource: access and token
+ * reviews, leases, events, and reads of CustomResourceDefinitions.
  * @param resource - the kind, or the plural.
  */
 export function isBookkeeping(verb: string, resource: string): boolean {

@@ -84,7 +84,10 @@ export function placeCondition<T extends AnyCondition>(
 const longestReason = 1_024;
 const validReason = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
 const longestMessage = 32_768;
-/** Matches halves of characters. The server refuses a status that is applied with one, and replaces those of a patch. */
+/**
+ * Matches lone surrogates, which are halves of characters. The server refuses an apply that contains one, and replaces
+ * those in a patch.
+ */
 const loneSurrogates = /\p{Surrogate}/gu;
 
 /**

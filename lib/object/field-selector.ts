@@ -93,7 +93,9 @@ function parseTerm(term: string, selector: string): FieldTerm {
   return { field, operator, value: value.replaceAll(/\\([^])/g, '$1') };
 }
 
-/** Go prints the number of a character. */
+/**
+ * Returns the API server's message for a wrong escape sequence or a wrong character. Go prints a character as a number.
+ */
 function escapeProblem(wrong: string): string {
   const why = wrong.startsWith('\\')
     ? `invalid escape sequence: ${wrong}`

@@ -145,8 +145,8 @@ function collectPaths(node: FieldNode, prefix: FieldPath, found: FieldPath[]): v
   }
 }
 
-// `FieldSet.ofRoot` is not called in the private method itself. tsc 6.0 would then replace every mention of
-// the class in its body by a variable. The variable is set after the class, too late for `static empty`.
+// The private method does not call `FieldSet.ofRoot` itself: tsc 6.0 would replace every mention of the class in its
+// body by a variable, which is set after the class, too late for `static empty`.
 function setOfRoot(root: FieldNode): FieldSet {
   return FieldSet.ofRoot(root);
 }

@@ -89,10 +89,10 @@ class Refusal extends Error {
 
 /** The edit of an operation on the container at the end of its path. */
 interface ParentEdit {
-  /** @param index - the index in the list; its length for one past the last */
+  /** @param index - the index in the list; the length of the list for the place after its last item */
   readonly list: (list: readonly unknown[], index: number) => unknown;
   readonly object: (object: Readonly<Record<string, unknown>>, name: string) => unknown;
-  /** Whether the index may be one past the last. @defaultValue false */
+  /** Whether the index may be the place after the last item. @defaultValue false */
   readonly mayAppend?: boolean;
 }
 

@@ -83,7 +83,7 @@ export function nameProblems(name: string, format: NameFormat): readonly string[
 /** Returns the problems of `prefix` as a `generateName`, where a dash after other characters is valid. */
 export function generateNameProblems(prefix: string, format: NameFormat): readonly string[] {
   if (format === 'path') return pathPrefixProblems(prefix);
-  // Like Kubernetes, overlooks the character before a dash, too.
+  // Like Kubernetes, do not check the character before a dash at the end.
   return nameProblems(prefix.replace(/[^]-$/, 'a'), format);
 }
 
@@ -130,7 +130,7 @@ export function labelValueProblems(value: string): readonly string[] {
 
 const domainPath = 'must be a domain-prefixed path (such as "acme.io/foo")';
 
-/** Returns the problems of a domain-prefixed path, such as a controller name, each with the part that has it. */
+/** Returns the problems of a domain-prefixed path, such as a controller name. `value` is the part with the problem. */
 export function domainPathProblems(
   name: string,
 ): readonly { readonly value: string; readonly problem: string }[] {

@@ -94,7 +94,7 @@ export function isSameAmount(one: unknown, other: unknown): boolean {
   try {
     return compareQuantities(parseQuantity(one as string), parseQuantity(other as string)) === 0;
   } catch {
-    // The server reports the invalid quantity.
+    // An invalid text is not the same amount as another. The server reports it.
     return false;
   }
 }

@@ -174,8 +174,8 @@ function daemonSetStatus(set: DaemonSet): RolloutStatus {
   return available < wanted ? notAvailable(set, available, wanted) : complete;
 }
 
-// The status does not show whether a Pod of the new template was ever available. An available one proves that
-// the template works: a node that fails later is not a rollout.
+// The status does not show whether a Pod of the new template was ever available. If a Pod is available now, the
+// template works, and a failure of a node does not count as a rollout.
 function isDaemonSetRollingOut(set: DaemonSet): boolean {
   const { metadata, spec, status } = set;
   if (spec?.updateStrategy?.type === 'OnDelete') return false;

@@ -299,7 +299,7 @@ function keyElementOf(
   return keyElement(values);
 }
 
-// The server accepts only one member of each; the schemas of built-in kinds do not express this.
+// The server accepts only one member of each of these lists. The schemas of built-in kinds do not express this.
 const unions: readonly (readonly string[])[] = [
   // EnvVar, EnvVarSource
   ['value', 'valueFrom'],
