@@ -152,8 +152,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Returns true if own writes to `namespace` must overlay the store: the store is filled, or its pending list may not
-   * include these writes.
+   * Returns true if writes of this process to `namespace` must overlay the store: the store is filled, or a list that
+   * may lack these writes is under way.
    */
   notes(namespace: string | undefined): boolean {
     const partition = this.#partitionOf(this.namespaceFor(namespace));
@@ -398,9 +398,9 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     const { resourceVersion = '', uid = '' } = object.metadata;
     const bad = this.quarantine.get(key)?.resourceVersion;
     const known = bad ?? stored?.metadata.resourceVersion;
-    // A proxy may repeat events, and later pages of a list may be newer than the first. An aggregated API may count
-    // the versions of each object separately, so a known object is compared with itself only. An unknown object begins
-    // with ADDED, so a MODIFIED is a repeat, unless it is newer than the list.
+    // A proxy may repeat events, and later pages of a list may be newer than the first. An aggregated API may count the
+    // versions of each object separately, so compare a known object only with its own version. The first event of an
+    // unknown object is ADDED, so a MODIFIED event is a repeat unless it is newer than the list.
     const { progress } = partition;
     const than =
       known ?? this.#left.get(`${key} ${uid}`) ?? (type === 'MODIFIED' ? progress : undefined);

@@ -78,7 +78,7 @@ export type ResolvedClientOptions = Resolved<
 export function resolveClientOptions(options: ClientOptions): ResolvedClientOptions {
   const { transport, impersonate } = options;
   const credentials = impersonating(options.credentials ?? anonymous, impersonate);
-  // A context or the file of a service account may hold an empty one.
+  // The namespace in a context or in the file of a service account may be empty.
   const defaultNamespace = options.defaultNamespace || 'default';
   const { userAgent = defaultUserAgent(), requestTimeoutMs = 30_000, compression = true } = options;
   const { rateLimit, clock = systemClock, random = systemRandom } = options;

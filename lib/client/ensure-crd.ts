@@ -93,8 +93,8 @@ export async function ensureCrd(
 type Waiting = Omit<WaitLimits, 'what'>;
 
 /**
- * Returns the live definition. Waits until a definition under deletion is gone, since an apply would not keep
- * it.
+ * Returns the live definition. Waits until a definition under deletion is gone, since an apply does not stop a
+ * deletion.
  */
 async function unlessDeleted(
   client: Client,
@@ -156,7 +156,7 @@ async function listed(
       await client.resourceType(type);
       return true;
     } catch (error) {
-      // The account may not use discovery, so its client must know the resource types.
+      // RBAC forbids discovery to the account, so the check is skipped.
       if (isForbidden(error)) return true;
       problem = mayPass(error) ? error : undefined;
       if (problem === undefined && !isOperatorError(error, 'UnknownKind')) throw error;

@@ -15,7 +15,7 @@ export interface ClientCertificate {
 interface ExecCredential {
   readonly token: string | undefined;
   readonly certificate: ClientCertificate | undefined;
-  /** The wall-clock time to renew it; `Infinity` if the program set no expiry. */
+  /** The wall-clock time to renew the credential; `Infinity` if the program set no expiry. */
   readonly untilMs: number;
   /** `untilMs` by the monotonic clock, in case the wall clock jumps back. */
   readonly monotonicUntilMs: number;
@@ -206,7 +206,7 @@ function parsed(output: string): PrintedCredential {
   try {
     return (JSON.parse(output) ?? {}) as PrintedCredential;
   } catch {
-    return {}; // The caller reports that it is not an ExecCredential.
+    return {}; // The caller reports that the output is not an ExecCredential.
   }
 }
 

@@ -72,7 +72,7 @@ interface Track {
   readonly key: string;
   /** The times of the last writes, the oldest first; at most one more than allowed. */
   readonly writesMs: number[];
-  /** The times of the repeating writes among them. */
+  /** The times of those last writes that were repeating. */
   readonly repeatsMs: number[];
   /** Hashes of the states after the last two writes, the newest first; `''` for a deleted object. */
   left: readonly string[];

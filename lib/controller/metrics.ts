@@ -33,7 +33,7 @@ const buckets = [
   ],
 ];
 
-/** Registers the metrics of controllers, with controller-runtime's names if it has them. */
+/** Registers the metrics of controllers. A metric that controller-runtime has too has the same name. */
 export function newControllerMetrics(metrics: Metrics): ControllerMetrics {
   return { ...theirMetrics(metrics), ...ourMetrics(metrics) };
 }

@@ -20,7 +20,7 @@ export interface ObservedWrite {
   readonly answer: KubernetesObject | undefined;
 }
 
-/** The limits of a `reconcileClient`, and its observers. */
+/** The limits of a `reconcileClient`, and the functions that observe its writes. */
 export interface ReconcileGuard {
   /** The kinds that the controller owns. */
   readonly owns: readonly TypeReference<KubernetesObject>[];
@@ -38,7 +38,7 @@ export interface ReconcileGuard {
   readonly writeSignal: AbortSignal;
   /** True if the handler has ended; calls that it left running can no longer start a write. */
   readonly isOver: boolean;
-  /** Checked before each write, here and when it is sent. */
+  /** Checked twice for each write: when it is called, and when it is sent. */
   readonly fences: readonly Fence[];
   /**
    * Called before each write that is not a dry run.

@@ -59,7 +59,7 @@ class ObjectTrigger implements EventTrigger {
   readonly object: ObjectReference;
   readonly isInInitialList: boolean;
   declare readonly changedFields: readonly string[];
-  /** Undefined unless it is an update: a trigger may wait long, and must not hold an object in memory. */
+  /** Undefined unless the event is an update: a trigger may wait long, and must not hold an object in memory. */
   readonly #update: CacheEvent | undefined;
   #changedFields: readonly string[] | undefined;
 

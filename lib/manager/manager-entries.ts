@@ -136,7 +136,7 @@ export type ManagerPhase = 'new' | 'starting' | 'running' | 'stopping' | 'stoppe
 export interface ManagedClusterStatus {
   /** `''` for the only cluster. */
   readonly name: string;
-  /** The kinds in its cache. */
+  /** The kinds in the cache of the cluster. */
   readonly caches: readonly InformerStatus[];
 }
 

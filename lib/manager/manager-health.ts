@@ -75,9 +75,9 @@ type StatusSource = () => ManagerStatus;
 const ping: HealthCheck = { name: 'ping', check: () => undefined };
 
 /**
- * Fails until every cache has synced, and while a kind is unserved or may not be read. An interrupted watch
- * does not fail it: the cache still serves, and otherwise all replicas would fail at the same time. Only the first
- * cluster counts: a failure of another one must not take down this cluster's webhooks. Quarantined objects of
+ * Fails until every cache has synced, and while a kind is not served or RBAC forbids to read it. An interrupted watch
+ * does not fail the check: the cache still answers reads, and otherwise all replicas would fail at the same time. Only
+ * the first cluster counts: a failure of another one must not take down this cluster's webhooks. Quarantined objects of
  * all clusters are reported as a remark.
  */
 export function cachesCheck(status: StatusSource): HealthCheck {

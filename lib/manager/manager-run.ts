@@ -133,7 +133,7 @@ export class ManagerRun {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** Starts an added entry if its phase is open. */
+  /** Starts an added entry if this run has already started the entry's phase. */
   add(entry: ManagerEntry): void {
     if (this.#ending.signal.aborted) return;
     if (entry.type === 'runnable') {

@@ -83,7 +83,7 @@ interface Comparison {
 
 type Pair<T = unknown> = readonly [from: T, to: T];
 
-/** The place of two values, and its schema if known. */
+/** The path of two compared values, and their schema if known. */
 interface Place {
   readonly path: string;
   readonly schema: Schema | undefined;

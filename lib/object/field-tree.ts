@@ -67,7 +67,7 @@ export class FieldNodeBuilder {
     this.#isEmpty = false;
   }
 
-  /** Returns the node, or `undefined` if nothing was added and it is not a member. */
+  /** Returns the node, or `undefined` if nothing was added and the field of the node itself is not in the set. */
   build(): FieldNode | undefined {
     const node = this.buildSorted();
     return node === undefined || isSorted(node) ? node : sorted(node);

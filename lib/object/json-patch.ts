@@ -87,7 +87,7 @@ class Refusal extends Error {
   }
 }
 
-/** The edit of an operation on the container at the end of its path. */
+/** How an operation changes the list or object that contains the member at the end of its path. */
 interface ParentEdit {
   /** @param index - the index in the list; the length of the list for the place after its last item */
   readonly list: (list: readonly unknown[], index: number) => unknown;

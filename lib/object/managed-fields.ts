@@ -96,9 +96,9 @@ function owns(entry: ManagedFieldsEntry, path: FieldPath): boolean {
 
 /** Options of {@link adoptManagedFields}. */
 export interface AdoptOptions {
-  /** The managers whose Update entries are adopted. */
+  /** The managers whose Update entries give up their fields. */
   readonly managers: readonly string[];
-  /** The manager whose Apply entry adopts them. */
+  /** The manager whose Apply entry takes these fields over. */
   readonly into: string;
 }
 

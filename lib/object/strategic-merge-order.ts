@@ -18,7 +18,7 @@ export interface Arrangement {
 }
 
 /**
- * Sorts the entries that `order` names by it. The others keep their order, each before the first named entry
+ * Sorts the entries that `order` names into that order. The others keep their order, each before the first named entry
  * that it preceded in `original`.
  */
 export function arranged(

@@ -135,7 +135,7 @@ function isSame(a: TypeReference<KubernetesObject>, b: TypeReference<KubernetesO
   return a.kind === b.kind && apiVersionOf(a) === apiVersionOf(b);
 }
 
-/** A verb on a resource or path that an account may not use. */
+/** A verb on a resource or path for which an account lacks the permission. */
 interface MissingAccess {
   readonly group: string;
   /** Includes the subresource, such as `pods/status`. */

@@ -10,12 +10,12 @@ interface Right {
   readonly verbs: ReadonlySet<string>;
 }
 
-// Read verbs before write verbs, as people write them; other verbs last.
+// The order of verbs in a rule, as people write them: read verbs, then write verbs. Other verbs come last.
 const verbOrder = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
 
 /**
- * Returns the rules in normal form: merged by group, object names and verbs, without duplicates, sorted, those
- * for paths last. Rules that allow the same are equal, in whatever order they were declared.
+ * Returns the rules in normal form: merged by group, object names and verbs, without duplicates, and sorted, with the
+ * rules for paths last. Rules that allow the same are equal, in whatever order they were declared.
  */
 export function normalRules(rules: readonly PolicyRule[]): readonly PolicyRule[] {
   const merged = new Map<string, PolicyRule>();

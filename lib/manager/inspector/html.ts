@@ -64,7 +64,7 @@ export interface Column<T> {
 
 /** A part of a page that is updated separately. */
 export interface Section {
-  /** Id of its element; unique in the page. */
+  /** Id of the section's element; unique in the page. */
   readonly id: string;
   readonly title: string;
   /** Content below the title. */

@@ -107,7 +107,7 @@ export interface ShownWebhook {
   readonly type: 'validating' | 'mutating' | 'conversion';
   readonly name: string;
   readonly path: string;
-  /** Port of its server; undefined if it does not listen. */
+  /** Port of the webhook server; undefined if the server does not listen. */
   readonly port: number | undefined;
 }
 

@@ -11,7 +11,7 @@ export interface Page {
   /** Shown in the banner before the sections, such as links to them. */
   readonly nav?: Html | undefined;
   readonly main: Html;
-  /** URL of its update events; undefined if the page is not live. */
+  /** URL of the page's update events; undefined if the page is not live. */
   readonly events?: string | undefined;
 }
 

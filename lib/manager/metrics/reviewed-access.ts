@@ -224,7 +224,7 @@ export class ReviewedAccess {
       spec,
     });
     const { authenticated = false, user, audiences } = asked.status ?? {};
-    // A server without support for audiences does not return them: it checked another audience.
+    // An API server without support for audiences returns none: it has checked the token for another audience.
     const isOfAudience = spec.audiences?.every((each) => audiences?.includes(each)) ?? true;
     return authenticated && isOfAudience && user?.username !== undefined ? user : undefined;
   }

@@ -23,7 +23,7 @@ export interface MemberLease {
   /** Empty after the member has resigned or was expelled; this is final. */
   readonly holder: string;
   readonly acknowledged: Acknowledgement | undefined;
-  /** Time that its member may hold its slots after its last renewal, in milliseconds. */
+  /** Time for which the member may hold its slots after its last renewal, in milliseconds. */
   readonly durationMs: number;
   /** Milliseconds since 1970 on the server's clock; the oldest member leads. */
   readonly createdMs: number;
@@ -103,7 +103,7 @@ export class MemberObserver {
     return this.expiresAtMs(name) <= nowMs;
   }
 
-  /** Returns the time at which it expires unless it changes; Infinity if it was never seen. */
+  /** Returns the time at which the Lease expires unless it changes; Infinity if the Lease was never seen. */
   expiresAtMs(name: string): number {
     const seen = this.#seen.get(name);
     return seen === undefined ? Infinity : seen.sinceMs + seen.durationMs;

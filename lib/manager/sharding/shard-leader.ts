@@ -18,7 +18,7 @@ import type { Acknowledgement } from './possession.js';
 export interface LeaderContext {
   /** Name of the Lease of this process. */
   readonly self: string;
-  /** True while it releases its own slots. */
+  /** True while this process releases its own slots. */
   readonly isLeaving: boolean;
   /** The member's current acknowledgement; its Lease may still have an older one. */
   readonly acknowledged: Acknowledgement | undefined;

@@ -165,7 +165,7 @@ export type RotationStep =
   | { readonly type: 'dropAuthorities'; readonly authorities: string }
   | { readonly type: 'none' };
 
-/** Start of a certificate's validity before its creation, because server clocks differ. */
+/** A certificate is valid from this long before its creation, because the clocks of servers differ. */
 export const skewMs = 5 * 60_000;
 
 /**
