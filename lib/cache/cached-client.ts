@@ -179,7 +179,7 @@ interface Target {
   readonly key: ObjectKey;
 }
 
-/** Records writes in a cache, so that its readers see them before the watch does. */
+/** Records writes in a cache, so that reads return them before the watch shows them. */
 class WriteNotes {
   readonly #cache: Cache;
 
@@ -257,7 +257,8 @@ class WriteNotes {
   }
 
   /**
-   * Records that the server rejected a write. If that shows that the cache is behind, its next reader waits.
+   * Records that the server rejected a write. If that shows that the cache is behind, the next read of the object
+   * waits.
    */
   refused(error: ApiError, { target, sent }: Omit<Write<never>, 'note'>): void {
     if (target.key.name === '') return;

@@ -200,7 +200,7 @@ class Settling {
     return this.#freeze ? Object.freeze(value) : value;
   }
 
-  /** Settles the items of `list` in place. @returns whether the list equals `old` */
+  /** Replaces the items of `list` in place by stored or shared ones. @returns whether the list equals `old` */
   #settleItems(list: unknown[], old: object | undefined, depth: number, trial: Trial): boolean {
     const before = old as readonly unknown[] | undefined;
     let isEqual = before?.length === list.length;
@@ -214,7 +214,7 @@ class Settling {
     return isEqual;
   }
 
-  /** Settles the members of `object` in place. @returns whether the object equals `old` */
+  /** Replaces the members of `object` in place by stored or shared ones. @returns whether the object equals `old` */
   #settleMembers(object: Members, old: Members | undefined, depth: number, trial: Trial): boolean {
     let [members, isEqual] = [0, true];
     for (const name in object) {

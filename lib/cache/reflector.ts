@@ -131,7 +131,7 @@ export class Reflector<T extends KubernetesObject> {
     this.#running ??= this.#run();
   }
 
-  /** Lists again, so that all objects pass the intake again. */
+  /** Lists again, so that all objects are prepared for the cache again. */
   relist(): void {
     if (this.#running !== undefined) this.#ask('relist');
   }

@@ -68,7 +68,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   readonly #handlers = new EventHandlers<T>((error, { metadata }) =>
     this.#failed('event handler', error, metadata),
   );
-  /** Undefined until discovery knows the kind. */
+  /** Undefined until discovery has found the kind. */
   #namespaced: boolean | undefined;
   #isSelected: (object: T) => boolean;
   #keepManagedFields: boolean;
@@ -309,9 +309,9 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Finds out the scope of a kind. Merges all partitions into `partition` if it is cluster-scoped, and splits them again if
-   * its CRD was replaced by one of a namespaced kind. A kind given as apiVersion and kind counts as namespaced until
-   * discovery knows it, which may be long after the start.
+   * Finds out the scope of a kind. Merges all partitions into `partition` if it is cluster-scoped, and splits them
+   * again if its CRD was replaced by one of a namespaced kind. A kind given as apiVersion and kind counts as namespaced
+   * until discovery has found it, which may be long after the start.
    */
   async #resolveScope(
     partition: Partition<T>,

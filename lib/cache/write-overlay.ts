@@ -25,7 +25,7 @@ interface Unsettled<T extends KubernetesObject> {
   readonly isSettled: (stored: T | undefined) => boolean;
   /** The monotonic time at which this entry expires. */
   readonly untilMs: number;
-  /** True if one live read settles the entry. */
+  /** True if one live read ends the entry; see {@link WriteOverlay.settle}. */
   readonly once: boolean;
 }
 
@@ -46,7 +46,7 @@ export interface Overlaid<T extends KubernetesObject> {
   readonly onPassed?: ((lagMs: number) => void) | undefined;
 }
 
-/** Time that the store is distrusted after a conflict, in milliseconds. */
+/** Time for which reads do not rely on the store after a conflict, in milliseconds. */
 const doubtMs = 5_000;
 /**
  * Time that readers wait for a version that is not an integer and that the watch may never show, in
@@ -143,7 +143,7 @@ export class WriteOverlay<T extends KubernetesObject> {
     this.#doubt(key, doubtMs, (stored) => !isSeen(stored));
   }
 
-  /** Trusts the store again after a conflict, once a live read has returned the current state. */
+  /** Lets reads use the store again after a conflict. Call it once a live read has returned the current state. */
   settle(key: string): void {
     const entry = this.#entries.get(key);
     if (entry?.type === 'unsettled' && entry.once) this.#entries.delete(key);

@@ -45,9 +45,9 @@ export interface ListOptions extends CallOptions {
    */
   readonly labelSelector?: string | LabelSelector | undefined;
   /**
-   * Selects objects by fields that the server supports, for example `metadata.name=web`. A cached client reads from
-   * the server if it does not know the value that the server compares: for `selectableFields` of custom resources,
-   * and for fields that only the server computes. Use `index` for those. @defaultValue all objects
+   * Selects objects by fields that the server supports, for example `metadata.name=web`. A cached client reads from the
+   * server if the cache lacks the value that the server compares: for `selectableFields` of custom resources, and for
+   * fields that only the server computes. Use `index` for those. @defaultValue all objects
    */
   readonly fieldSelector?: string | undefined;
   /**

@@ -24,7 +24,7 @@ interface Part extends Range {
  *
  * - `managedFields` of the object is cut out of the text if the caller does not need it. It is often half of the
  *   text, and the half that takes longest to parse.
- * - `spec` and `status` of a changed object are cut out if the caller knows values by their text. Most changes of an
+ * - `spec` and `status` of a changed object are cut out if the caller has values by their text. Most changes of an
  *   object change only one of them.
  *
  * A mark stands for each part that was cut out. If the rest and the parts parse, and each mark is in its place, then
@@ -57,7 +57,7 @@ export function eventParser(
   };
 }
 
-/** After this many failures, events are parsed as a whole: the objects of the kind have another form. */
+/** After this many failures, `spec` and `status` are no longer cut out: the objects of the kind have another form. */
 const mostFailures = 8;
 
 /** Only a list with at least one entry is cut out: an empty one is as quick to parse. */

@@ -19,8 +19,8 @@ export interface HotLoopOptions {
    */
   readonly maxRepeats?: number | undefined;
   /**
-   * The number of writes of one object allowed within `windowMs`, whatever they change; at least 1. A status
-   * that counts pods needs many; one that contains the current time writes without limit.
+   * The number of writes of one object allowed within `windowMs`, whatever they change; at least 1. A status that
+   * counts pods needs many writes; a status that contains the current time causes writes without limit.
    * @defaultValue 120
    */
   readonly maxWrites?: number | undefined;

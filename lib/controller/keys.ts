@@ -151,7 +151,7 @@ export class OwnedKeys {
     return trigger;
   }
 
-  /** Returns true if `trigger` applies to `work`, which is owned: a replay applies to new keys only. */
+  /** Returns true if `trigger` applies to `work`, which is owned. The trigger of a replay applies to new keys only. */
   isMeant(work: WorkKey, trigger: Trigger): boolean {
     return this.#replays.get(trigger)?.(requestOf(work)) ?? true;
   }

@@ -147,7 +147,7 @@ export function newWorkQueueMetrics(metrics: Metrics): WorkQueueMetrics {
   };
 }
 
-// The limit and the label value of controller-runtime.
+// controller-runtime's limit of distinct priorities, and its label value for all further ones.
 const maxPriorities = 25;
 const otherPriorities = 'exceeded_cardinality_limit';
 

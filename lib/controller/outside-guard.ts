@@ -17,7 +17,7 @@ interface Refusal {
   readonly isLast: boolean;
 }
 
-// CONNECT opens a tunnel through a proxy; the hooks also see each request that is sent through the tunnel.
+// CONNECT opens a tunnel through a proxy; the hooks also check each request that is sent through the tunnel.
 const readMethods = ['GET', 'HEAD', 'OPTIONS', 'CONNECT'];
 
 /** Time after the end of a reconcile for which the guard still refuses requests, in milliseconds. */

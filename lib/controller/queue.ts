@@ -9,7 +9,7 @@ import { Fifo, ReadyList } from './ready-list.js';
 import type { Ticket } from './ready-list.js';
 
 export interface WorkQueueOptions {
-  /** The label value of its metrics. */
+  /** The label value of the queue's metrics. */
   readonly name: string;
   /** @defaultValue the system clock */
   readonly clock?: Clock | undefined;

@@ -241,7 +241,7 @@ function fencesOf(guard: ReconcileGuard): readonly Fence[] {
   return [...guard.fences, ending];
 }
 
-/** Checks and announces a write. Returns a function to call with the answer of the server. */
+/** Checks a write, and calls `observe` before it is sent. Returns a function to call with the answer of the server. */
 function begin(
   guard: ReconcileGuard,
   write: Omit<ObservedWrite, 'answer'>,

@@ -214,7 +214,7 @@ function isCausedBy(error: unknown, reason: unknown): boolean {
   return false;
 }
 
-/** Time that an aborted reconcile has to end, in milliseconds. */
+/** Time for an aborted reconcile to end, in milliseconds. */
 const unwindMs = 1_000;
 
 /** Options of {@link ActiveRuns.end}. */

@@ -67,7 +67,7 @@ export class ControllerGroup {
 
   /**
    * Adds a cluster to all controllers.
-   * @throws the error of a controller; the controllers before it have the cluster then.
+   * @throws the error of a controller. The controllers before that one keep the cluster.
    */
   addCluster(cluster: ManagedCluster): void {
     for (const running of this.#running.values()) running.addCluster(cluster.forControllers);

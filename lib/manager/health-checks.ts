@@ -153,7 +153,7 @@ interface EventLoopMonitorOptions {
 // Interval of the measurements.
 const everyMs = 1_000;
 
-/** Time that a stall counts as the first of two, in milliseconds. */
+/** Time for which a stall counts as the first of two, in milliseconds. */
 const stallMemoryMs = 20_000;
 
 interface Stall {

@@ -36,8 +36,8 @@ export interface LeaderElectorOptions {
    */
   readonly leaseDurationMs?: number | undefined;
   /**
-   * Time that a leader may write after the start of its last successful renewal, in milliseconds. More than
-   * 1.2 times `retryPeriodMs`. @defaultValue 10_000
+   * Time for which a leader may write after the start of its last successful renewal, in milliseconds. More than 1.2
+   * times `retryPeriodMs`. @defaultValue 10_000
    */
   readonly renewDeadlineMs?: number | undefined;
   /**

@@ -376,7 +376,7 @@ export interface Leadership {
   readonly problem?: unknown;
   /**
    * Runs as a candidate until `signal` is aborted; then releases the lease and resolves.
-   * @throws OperatorError the reason of the end: the lease was lost.
+   * @throws OperatorError the lease was lost; the error names the reason.
    */
   run(callbacks: LeadershipCallbacks, signal: AbortSignal): Promise<void>;
 }

@@ -62,7 +62,7 @@ export class LeaseClaim {
     const lease = await this.#read(signal);
     if (lease === undefined) {
       this.#observer.observeDeletion();
-      // The holder of a deleted Lease may still write: it notices the deletion only at its next renewal.
+      // The holder of a deleted Lease may still write: its next renewal is the first request that fails.
       if (this.#observer.remainingMs > 0) return this.#foreign();
       return this.#create(signal);
     }
@@ -204,7 +204,7 @@ export function elapsedMs(clock: Clock, moment: Moment): number {
 
 interface LeaseFenceOptions {
   readonly clock: Clock;
-  /** Time that a renewal permits writes, from the start of its request, in milliseconds. */
+  /** Time for which a renewal permits writes, from the start of its request, in milliseconds. */
   readonly validMs: number;
   /** Name of the Lease, for messages. */
   readonly lease: string;

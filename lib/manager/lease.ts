@@ -193,7 +193,10 @@ export class LeaseObserver {
   #durationMs = 0;
   #holder = '';
 
-  /** @param defaultDurationMs - duration of a Lease that has no duration field, and longest one of a deleted Lease */
+  /**
+   * @param defaultDurationMs - duration of a Lease that has no duration field, and the longest duration that counts for
+   * a deleted Lease
+   */
   constructor(clock: Clock, defaultDurationMs: number) {
     this.#clock = clock;
     this.#defaultDurationMs = defaultDurationMs;

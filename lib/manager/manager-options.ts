@@ -36,8 +36,8 @@ export interface ManagerOptions {
   /** The Lease for leader election. @defaultValue none: this process leads */
   readonly leaderElection?: LeaderElectionOptions | Leadership | undefined;
   /**
-   * Sharing of the keys of controllers added with `shards: true` over the replicas. With `false`, such a
-   * controller runs on the leader.
+   * How the replicas share the keys of controllers that are added with `shards: true`. With `false`, such a controller
+   * runs on the leader.
    * @defaultValue a group with the name, the namespace and the durations of `leaderElection`
    */
   readonly shards?: ShardsOptions | false | undefined;

@@ -182,7 +182,7 @@ function formatBinary(whole: bigint): string {
   return `${rest}${binarySuffixes[power] ?? ''}`;
 }
 
-/** Returns the exponent to write: a multiple of 3, at most `scale`, with a suffix. */
+/** Returns the exponent to write: a multiple of 3, at most `scale`, for which a suffix exists. */
 function decimalStep(scale: number, format: QuantityFormat): number {
   const step = Math.floor(scale / 3) * 3;
   return format === 'DecimalExponent' ? step : Math.min(step, 18);

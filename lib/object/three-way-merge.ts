@@ -35,10 +35,10 @@ interface Merging {
 }
 
 /**
- * Merges `desired` into `current`, and removes fields that were set last time and are no longer desired.
- * Other fields stay: defaults, and fields of other managers. Equal quantities do not differ, nor do empty and
- * absent values. List entries are matched by `listIdentity`; without an identity by index, if both lists have
- * the same length.
+ * Merges `desired` into `current`, and removes fields that were set last time and are no longer desired. Other fields
+ * stay: defaults, and fields of other managers. Equal quantities do not differ, nor do empty and absent values. List
+ * entries are matched by `listIdentity`. Entries without an identity are matched by their index, if both lists have the
+ * same length.
  * @returns `current` itself if nothing changes; else a new object that shares unchanged parts.
  */
 export function threeWayMerge<T extends object>(merge: ThreeWayMerge<T>): T {

@@ -220,9 +220,9 @@ function repeatedKeys({ items }: YAMLMap, lines: LineCounter): readonly YAMLPars
 }
 
 /**
- * Checks that a YAML text can be composed. Composers recurse for each level, and V8 aborts the process if it
- * compiles a regular expression near the end of the stack. The parser does not recurse: its stack holds the open
- * collections. The check does not see the nesting of aliases: check the parsed value with `checkDepth`.
+ * Checks that a YAML text can be composed. Composers recurse for each level, and V8 aborts the process if it compiles a
+ * regular expression near the end of the stack. The parser does not recurse: its stack holds the open collections. The
+ * check does not count the nesting of aliases: check the parsed value with `checkDepth`.
  * @param what - begins the message, for example the name of the file
  * @returns `text`
  * @throws OperatorError `TooDeep`: it nests deeper than {@link maxDepth}.

@@ -82,7 +82,7 @@ export class OperatorRole implements Authorizer {
     }
   }
 
-  /** All rules of the role, in any namespace. */
+  /** All rules of the role: those for all namespaces, and those for single namespaces. */
   get rules(): readonly PolicyRule[] {
     const { everywhere = [], inNamespaces } = this.#rules ?? {};
     return [...everywhere, ...[...(inNamespaces?.values() ?? [])].flat()];

@@ -154,7 +154,7 @@ interface SelfSubjectAccessReview extends KubernetesObject {
   readonly status?: { readonly allowed?: boolean };
 }
 
-// Concurrent reviews. Reviews are cheap, but many operators may start at the same time.
+// Maximum number of concurrent reviews. Reviews are cheap, but many operators may start at the same time.
 const maxAtOnce = 10;
 
 /**

@@ -33,7 +33,7 @@ const maxDepth = 8;
 const maxDependents = 300;
 /** Maximum number of reads from the server for one tree. */
 const maxReads = 20;
-/** Time that a live page reuses a response of the server, in milliseconds. */
+/** Time for which a live page reuses a response of the server, in milliseconds. */
 const freshMs = 10_000;
 /** Kinds of which only the metadata is read from the server, since the rest is user data. */
 const dataKinds: ReadonlySet<string> = new Set(['Secret', 'ConfigMap']);
@@ -81,7 +81,7 @@ export class ObjectTreeReader {
     };
   }
 
-  /** A page may stay live for days, while its owners change. */
+  /** A page may stay live for days, while the owners of the object change. */
   #forgetOld(): void {
     const nowMs = this.#clock.monotonicMs();
     for (const [id, { atMs }] of this.#read) if (nowMs - atMs >= freshMs) this.#read.delete(id);

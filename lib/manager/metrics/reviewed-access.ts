@@ -42,7 +42,7 @@ interface TokenReview extends KubernetesObject {
   };
 }
 
-/** The client of a request, as the API server knows it. */
+/** The client of a request, as a TokenReview describes it. */
 export interface ReviewedUser {
   readonly username?: string;
   readonly uid?: string;
@@ -88,8 +88,8 @@ const maxDecisions = 1_000;
 const maxReviews = 10;
 
 /**
- * Header of a token in place of `authorization`, which the API server's proxy removes. The value has the same
- * form.
+ * Header that carries the token in place of `authorization`, which the API server's proxy removes. The value has the
+ * same form.
  */
 export const forwardedTokenHeader = 'x-operator-authorization';
 
@@ -205,7 +205,7 @@ export class ReviewedAccess {
     }
   }
 
-  // Without the request's signal: other requests may share the decision.
+  // The review ignores the request's signal, because other requests may share the decision.
   async #decide({ url, method }: HttpQuestion, specs: TokenSpecs): Promise<Reviewed> {
     let user: ReviewedUser | undefined;
     for (const spec of specs) user ??= await this.#userOf(spec);

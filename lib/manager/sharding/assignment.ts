@@ -7,8 +7,8 @@ export interface Assignment {
   /** Starts at 1 and grows by one with each change. */
   readonly epoch: number;
   /**
-   * The member that may work on each slot exclusively; undefined if the slot is free. A holder changes only
-   * after it has acknowledged the release of the slot, or can no longer hold any.
+   * The member that may work on each slot exclusively; undefined if the slot is free. A slot gets another holder only
+   * after the former one has acknowledged the release of the slot, or can no longer hold any slot.
    */
   readonly holders: readonly (string | undefined)[];
   /** The next holder of each slot once the holder has acknowledged; undefined if the holder keeps it. */
@@ -206,7 +206,9 @@ function gaveUp({ record, standingOf }: AssignmentFacts, member: string): boolea
   }
 }
 
-/** A member with more slots to release than before must acknowledge the new epoch. */
+/**
+ * Returns the epoch that each member must acknowledge: the new one if the member has more slots to release than before.
+ */
 function awaitedIn(
   record: Assignment,
   next: Pick<Assignment, 'epoch' | 'holders' | 'targets'>,

@@ -35,8 +35,8 @@ export interface ShardingOptions {
    */
   readonly leaseDurationMs?: number | undefined;
   /**
-   * Time that a replica may write after the start of its last successful renewal, in milliseconds. More than
-   * 1.2 times `retryPeriodMs`. @defaultValue 10_000
+   * Time for which a replica may write after the start of its last successful renewal, in milliseconds. More than 1.2
+   * times `retryPeriodMs`. @defaultValue 10_000
    */
   readonly renewDeadlineMs?: number | undefined;
   /**

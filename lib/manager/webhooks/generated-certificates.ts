@@ -55,7 +55,7 @@ export interface GeneratedCertificatesOptions {
   /** Interval of checking the Secret and the `caBundle`s, in milliseconds. @defaultValue 60_000 */
   readonly intervalMs?: number | undefined;
   /**
-   * Time that all of `trustedBy` must trust a new authority before it signs, in milliseconds.
+   * Time for which all of `trustedBy` must trust a new authority before the authority signs, in milliseconds.
    * @defaultValue 5 minutes
    */
   readonly settleMs?: number | undefined;
