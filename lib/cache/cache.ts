@@ -40,7 +40,7 @@ interface Shared {
  * users of the kind share that watch; it stops when the last of them releases its informer.
  *
  * ## Guarantees
- * - Every handler receives every change in the server's order. If a watch gap is too long to resume, the
+ * - Every handler receives every change in the server's order. If a watch was interrupted for too long to resume, the
  *   handler receives the last state of each object, and a deletion for each object that vanished.
  * - An unchanged object (same UID and resourceVersion) causes no event. An object whose UID changed causes a
  *   deletion and an addition.

@@ -201,8 +201,8 @@ class WriteNotes {
       const { overlay } = informer;
       const stored = informer.keyFor(key);
       if (!isWhole) {
-        // A Scale has the version of the object that it scales. The answer to an Eviction or a Binding, a Status,
-        // has none.
+        // A Scale has the version of the object that it scales. The answer to an Eviction or a Binding is a Status,
+        // which has no version.
         if (resourceVersion !== undefined) overlay.touched(stored, resourceVersion);
         else if (answer.kind === 'Status' && mayShow(informer, stored)) overlay.conflicted(stored);
       } else if (isGoneAfter(answer)) {

@@ -122,8 +122,8 @@ function depthOfList(live: unknown, path: readonly string[]): number {
 }
 
 /**
- * Returns the paths at which `wanted` has the cached value where the live value differs: the transform has dropped
- * something there.
+ * Returns the paths at which the transform has dropped something from the live value, and `wanted` still has the cached
+ * value.
  */
 function lostPaths(
   wanted: unknown,

@@ -83,8 +83,8 @@ export function jsonBody(value: object, call: Call): string {
 const longestText = 1_000;
 
 /**
- * Returns the error of a response. Not every response is a `Status`: an unknown group is a plain-text 404,
- * and a proxy in between answers in HTML.
+ * Returns the error of a response. Not every response is a `Status`: the answer for an unknown group is a plain-text
+ * 404, and a proxy in between answers in HTML.
  */
 export function apiErrorOf(call: Call, answer: Answer, retryAfterMs?: number): ApiError {
   const { status, text } = answer;

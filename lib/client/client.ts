@@ -90,8 +90,8 @@ export interface WatchOptions extends CallOptions {
   /** Receives only `metadata` of each object. @defaultValue false */
   readonly metadataOnly?: boolean | undefined;
   /**
-   * States that the caller does not need `metadata.managedFields`. The client omits the field where that
-   * saves time: reading an event then takes a third less. @defaultValue false
+   * States that the caller does not need `metadata.managedFields`. The client omits the field where that saves time:
+   * reading an event then takes a third less time. @defaultValue false
    */
   readonly omitManagedFields?: boolean | undefined;
   /**
@@ -139,8 +139,8 @@ export interface WriteOptions extends CallOptions {
   /** Writes this subresource, for example `status` or `scale`. */
   readonly subresource?: string | undefined;
   /**
-   * The kind that has the subresource, if the written object is of another kind than the one in the path, as
-   * a `Scale` is. Known for `Eviction`, `Binding` and `TokenRequest`.
+   * The kind that has the subresource, if the written object is of another kind than the one in the path, as a `Scale`
+   * is. Not needed for `Eviction`, `Binding` and `TokenRequest`.
    * @defaultValue the written object's own kind
    */
   readonly parent?: TypeReference<KubernetesObject> | undefined;

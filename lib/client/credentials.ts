@@ -49,7 +49,7 @@ export interface Impersonation {
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
-// HTTP removes surrounding spaces: the server would see another name. A lone surrogate has no UTF-8.
+// HTTP removes surrounding spaces, so the server would receive another name. UTF-8 can't encode a lone surrogate.
 const headerText = /^(?!\s)[^\p{Cc}\p{Cs}]+(?<!\s)$/u;
 
 /**

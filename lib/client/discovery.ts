@@ -110,7 +110,10 @@ export class Discovery {
     return type as ResourceType<T>;
   }
 
-  /** Asks the server again for a type that is not built in. @throws as `resourceType` does. */
+  /**
+   * Finds a type as `resourceType` does, but queries the server again unless the type is built in.
+   * @throws as `resourceType` does.
+   */
   async resourceTypeAgain<T extends KubernetesObject>(
     reference: TypeReference<T>,
     signal?: AbortSignal,
@@ -119,7 +122,9 @@ export class Discovery {
     return this.resourceType(reference, signal);
   }
 
-  /** Makes the next look-up of a type that is not built in query the server whether the type still exists. */
+  /**
+   * Makes the next look-up of a type query the server whether the type still exists. Does nothing for a built-in type.
+   */
   #doubt({ apiVersion, kind }: TypeMeta): void {
     const root = rootOf(groupOf(apiVersion));
     const key = keyOf(apiVersion, kind);

@@ -41,8 +41,8 @@ export interface CreateOrUpdateResult<T> {
 }
 
 /**
- * Creates an object, or updates it if the live one differs from the desired one. For changes that apply
- * cannot express; `Client.apply` needs neither the read nor the comparison.
+ * Creates an object, or updates it if the live one differs from the desired one. Use it for changes that a server-side
+ * apply cannot express; `Client.apply` needs neither the read nor the comparison.
  * @param object - the object to create. If it exists, only its apiVersion, kind, name and namespace are used.
  * @throws ApiError 409: `isConflict`, the object changed between read and write; `isAlreadyExists`, another
  * client created it meanwhile. Read it again.

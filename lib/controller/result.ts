@@ -147,7 +147,10 @@ function lasts(error: unknown, seen: Set<unknown>): boolean {
   return isOperatorError(error) && lastingCodes.includes(error.code);
 }
 
-/** Combines several failures: the most severe one decides. A terminal one among others is retried, as an error. */
+/**
+ * Combines several failures: the most severe one decides. A terminal failure among others counts as an `error`, which
+ * is retried.
+ */
 function kindOfAll(kinds: readonly FailureKind[]): FailureKind {
   if (kinds.every((kind) => kind === 'terminal')) return 'terminal';
   if (kinds.includes('error') || kinds.includes('terminal')) return 'error';
@@ -284,9 +287,9 @@ export class UnfinishedFailure extends Error {
 }
 
 /**
- * Returns `error`, or a substitute if it can't be read: a getter throws, the message can't be converted to a string,
- * or it is a proxy. A logger would throw on such an error, and would leave out an undefined one. The substitute for an
- * error about a frozen object names the remedy.
+ * Returns `error`, or a substitute if it can't be read: a getter throws, the message can't be converted to a string, or
+ * the error is a proxy. A logger would throw on such an error, and would leave out an undefined one. The substitute for
+ * an error about a frozen object names the remedy.
  */
 export function readableError(error: unknown): unknown {
   // Return a TypeError: like a thrown value that is not an error, it counts as a bug of the handler.

@@ -176,7 +176,7 @@ export function callbackSource<T>(options: CallbackSourceOptions<T>): CallbackSo
   };
 }
 
-/** Returns the keys for a cluster. Leaves out keys of other clusters that have a context of their own. */
+/** Returns the keys for a cluster. Leaves out keys of other clusters for which the source was started too. */
 function keysFor(
   { cluster }: SourceContext,
   keys: readonly ReconcileKey[],

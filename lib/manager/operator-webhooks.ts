@@ -133,7 +133,7 @@ export interface OperatorDefinition {
   /** Admission and conversion webhooks to serve. @defaultValue none */
   readonly webhooks?: readonly Webhook[] | undefined;
   /**
-   * Limits what its controllers cache, by kind. `src/main.ts` and the command `run` pass it to their
+   * Limits what the operator's controllers cache, by kind. `src/main.ts` and the command `run` pass it to their
    * managers. @defaultValue all objects of the watched kinds
    */
   readonly cacheOptions?: ManagerOptions['cacheOptions'];

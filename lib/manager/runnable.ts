@@ -165,7 +165,7 @@ export const eventAccess: readonly RequiredAccess[] = [{ type: Event, verbs: ['c
 const graceMs = 2_000;
 
 /**
- * Returns a runnable that stops a recorder after the controllers. The last Event often explains why an
+ * Returns a runnable that stops a recorder after the controllers have stopped. The last Event often explains why an
  * operator stops, so pending Events are written first, for a limited time in case the server does not answer.
  */
 export function recorderEnd(

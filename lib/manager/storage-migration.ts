@@ -40,9 +40,9 @@ interface MigrationParts {
  * ## Guarantees
  * - A process that takes over continues: objects with a later resource version than the recorded one are skipped.
  * - An object that changes meanwhile is not overwritten. The next attempt skips it, since its writer has migrated it.
- * - `status.storedVersions` changes only after all objects were written, and only if the spec of the definition has
- *   not changed meanwhile. A change of the spec starts the migration again: the storage version can have been
- *   another one for a while.
+ * - `status.storedVersions` changes only after all objects were written, and only if the spec of the definition has not
+ *   changed meanwhile. A change of the spec starts the migration again: another version may have been the storage
+ *   version for a while.
  *
  * Errors are logged and the migration is retried, with delays from a second to five minutes.
  * @throws OperatorError `InvalidOption`: an unknown option, or a value out of its range
@@ -274,7 +274,9 @@ function stampOf(crd: CustomResourceDefinition): string {
   return `${storageOf(crd)}/${crd.metadata.generation ?? 0}`;
 }
 
-/** Returns the recorded beginning of a migration by the current definition; undefined without one. */
+/**
+ * Returns the recorded beginning of a migration; undefined if none is recorded for the current spec of the definition.
+ */
 function beginningOf(crd: CustomResourceDefinition): Beginning | undefined {
   const [stamp = '', text = ''] = (crd.metadata.annotations?.[annotation] ?? '').split(' ');
   if (stamp !== stampOf(crd)) return undefined;

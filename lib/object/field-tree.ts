@@ -220,8 +220,8 @@ export function leavesOf(node: FieldNode): FieldNode {
 }
 
 /**
- * Normalizes a set that a client wrote to the server's form and order, without elements of unknown types.
- * Returns `fields` itself if it is already canonical.
+ * Converts a set that a client wrote into the server's form and order, without elements of unknown types. Returns
+ * `fields` itself if it is already canonical.
  * @throws OperatorError `InvalidValue`: an element is invalid, or its value is not an object.
  */
 export function canonicalRoot(fields: FieldsV1): FieldNode {

@@ -104,7 +104,7 @@ function isRequirements(
   return Array.isArray(selector);
 }
 
-/** Returns the problem of a selector object that is not of its type; TypeScript does not check all callers. */
+/** Returns the problem of a selector object that has a wrong form, since TypeScript does not check all callers. */
 function shapeProblem(selector: LabelSelector): string | undefined {
   if (!isJsonObject(selector)) return 'want a string or an object';
   const { matchLabels, matchExpressions, ...others } = selector;

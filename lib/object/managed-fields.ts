@@ -60,8 +60,8 @@ export function fieldManagersOf(live: KubernetesObject, path: FieldPath): FieldM
 }
 
 /**
- * Returns the manager that updated (not applied) any field of the object itself last. Writers of a subresource, such
- * as the status of a workload, can't change the fields of others.
+ * Returns the manager that updated (not applied) any field of the object itself last. Ignores writers of a subresource,
+ * such as the status of a workload: they can't change other fields.
  */
 export function lastUpdater(live: KubernetesObject): FieldManager | undefined {
   const managers = (live.metadata.managedFields ?? []).map(managerOf);

@@ -263,8 +263,8 @@ function listIdentity(schema: Schema | undefined): ListIdentity {
 }
 
 /**
- * Returns the entries of `list` by their identity; undefined if they cannot be identified: two are the same,
- * or one lacks a key.
+ * Returns the entries of `list` by their identity; undefined if they cannot be identified: two entries have the same
+ * identity, or an entry lacks a key.
  */
 function entriesByIdentity(
   list: readonly unknown[],

@@ -264,7 +264,8 @@ function depthOf(stack: readonly CST.Token[], open: OpenToken[]): number {
   for (let at = open.length; at < stack.length; at++) {
     const token = stack[at] as CST.Token;
     const item = sequenceItemOf(token);
-    // The parser adds at most one indicator at a time. A scan of all would take minutes for many lines in an item.
+    // The parser adds at most one indicator at a time, so check the last one. A check of all would take minutes for an
+    // item with many lines.
     const isPair = (last?.item === item && last?.isPair === true) || endsWithIndicator(item);
     // A pair in a sequence is a mapping of its own: `[a: 1]` has two levels.
     if ('items' in token) depth += isPair ? 2 : 1;

@@ -45,8 +45,8 @@ interface Drain {
  *    +----------------------------------------+-------------------------+
  * ```
  *
- * A slot is granted if the newest record has this member as its holder and no target for it. An epoch is
- * acknowledged when all drains have ended that it, or an earlier epoch, started.
+ * A slot is granted if the newest record has this member as its holder and no target for it. An epoch is acknowledged
+ * when all drains have ended that this epoch or an earlier one started.
  */
 export class Possession {
   readonly #states: SlotState[];

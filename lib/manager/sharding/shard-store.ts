@@ -208,8 +208,8 @@ export class ShardStore {
         logger.error(`${what}: delete it, it is created again; or ${remedy}`, { error });
       }
       this.#unreadable = resourceVersion;
-      // Use the record that was read before. It can't overwrite the unreadable one: its resource version
-      // differs.
+      // Use the record that was read before. A write based on it can't overwrite the unreadable record, which has
+      // another resource version.
     }
     return this.#record;
   }
