@@ -128,7 +128,7 @@ export class Cache {
     name: string,
     indexer: Indexer<T>,
   ): void {
-    // It is not released, so that the kind stays in the cache.
+    // This informer is not released, so that the kind stays in the cache.
     const informer = this.informer(type);
     try {
       informer.addIndexer(name, indexer);

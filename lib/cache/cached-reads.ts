@@ -188,7 +188,7 @@ export function unindexed<T extends KubernetesObject>(
   return { options: others, select };
 }
 
-/** Returns a test that an object matches all requested index values. */
+/** Returns a function that tests whether an object matches all requested index values. */
 function indexTest<T extends KubernetesObject>(
   cache: Cache,
   type: TypeReference<T>,

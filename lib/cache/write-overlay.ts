@@ -149,7 +149,7 @@ export class WriteOverlay<T extends KubernetesObject> {
     if (entry?.type === 'unsettled' && entry.once) this.#entries.delete(key);
   }
 
-  /** Settles all keys in `namespace`, or all keys if undefined. See {@link WriteOverlay.settle}. */
+  /** Calls {@link WriteOverlay.settle} for all keys in `namespace`, or for all keys if undefined. */
   settleIn(namespace: string | undefined): void {
     for (const key of this.#keysIn(namespace)) this.settle(key);
   }

@@ -203,7 +203,7 @@ class JsonPatcher {
     );
   }
 
-  /** Rebuilds the containers along the path, and the last one with `edit`. */
+  /** Copies the lists and objects along the path, and changes the last one with `edit`. */
   #atParent(document: unknown, tokens: readonly string[], edit: ParentEdit): unknown {
     const rebuild = (container: unknown, depth: number): unknown => {
       const isLast = depth === tokens.length - 1;

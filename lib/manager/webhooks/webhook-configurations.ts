@@ -91,7 +91,7 @@ export function webhookConfigurations(
   });
 }
 
-/** The API server refuses such a configuration. */
+/** The API server refuses a configuration in which two webhooks have the same name. */
 function refuseSharedNames(webhooks: readonly AdmissionWebhook[]): void {
   const seen = new Map<string, AdmissionWebhook>();
   for (const webhook of webhooks) {

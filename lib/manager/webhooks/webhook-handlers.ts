@@ -76,7 +76,7 @@ export class WebhookHandlers {
     const logger = this.#logger.child({
       ...{ webhook: webhook.name, kind: webhook.resource.kind, namespace, name, requestUid },
     });
-    // With the failurePolicy Ignore, the user of the API server gets no error.
+    // With the failurePolicy Ignore, the user of the API server gets no error, so the log must show it.
     const onGone = (): void => logger.warn('the API server no longer waits for the handler');
     signal.addEventListener('abort', onGone, { once: true });
     const verdict = await webhook.handler(request, { signal, logger });
