@@ -28,8 +28,8 @@ export interface CachedType<T extends KubernetesObject = KubernetesObject> {
   /** Caches only objects that match, for example `type=kubernetes.io/tls`. @defaultValue all */
   readonly fieldSelector?: string | undefined;
   /**
-   * Drops unneeded fields before an object is stored. The function must not change its argument. A cached client reads the
-   * object from the server before an `update`, and refuses one that would remove dropped fields.
+   * Drops unneeded fields before an object is stored. The function must not change its argument. A cached client reads
+   * the object from the server before an `update`, and refuses an update that would remove dropped fields.
    */
   readonly transform?: Transform<T> | undefined;
   /** Indexes by name, in addition to those by namespace and controller UID. */

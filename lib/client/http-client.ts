@@ -68,8 +68,7 @@ export interface ConnectedClient extends Client {
    */
   countIn(metrics: Metrics): () => void;
   /**
-   * @internal Posts to a server behind a Service, through the API server's proxy. The client may send the request
-   * again.
+   * @internal Posts to a server behind a Service, through the API server's proxy. The request may be sent again.
    * @param service - the name has the form `https:name:port`
    * @param post - `credentialsHeader` names a header that repeats the credentials, which the proxy removes
    * @returns the body of the response

@@ -226,10 +226,7 @@ export function enqueueOwner(
 }
 
 const scopeRetryMs = 1_000;
-/**
- * Milliseconds until the client is asked for the kind again. The client keeps the kind in memory until its CRD is
- * removed.
- */
+/** Milliseconds until the kind is requested from the client again, which has it in memory while its CRD exists. */
 const scopeValidMs = 1_000;
 
 interface KnownScope {
@@ -239,8 +236,8 @@ interface KnownScope {
 }
 
 /**
- * Resolves an owner's kind per client, since clusters may serve it with different scopes, and a CRD may be replaced by one
- * with another scope.
+ * Resolves an owner's kind per client, since clusters may serve it with different scopes, and a CRD may be replaced by
+ * one of another scope.
  */
 class OwnerScopes {
   readonly #owner: TypeReference<KubernetesObject>;

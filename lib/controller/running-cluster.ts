@@ -94,7 +94,7 @@ export class RunningCluster implements ControllerCluster {
     this.#isSynced = !signal.aborted;
   }
 
-  /** Returns the additions that were held back. Later additions are not held back any more. */
+  /** Returns the additions that were held back. Later additions are no longer held back. */
   takeEarly(): Iterable<[string, AddOptions]> {
     const early = this.#early ?? [];
     this.#early = undefined;

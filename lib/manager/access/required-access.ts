@@ -13,9 +13,9 @@ import type { ControllerEntry } from '../manager-entries.js';
 
 /**
  * An RBAC verb. Server-side apply needs `patch`, and `create` for objects that do not exist yet. To grant rights that
- * it lacks, an operator needs `escalate` for the roles that it writes, and `bind` for those that it binds. `use` is for
- * the SecurityContextConstraints of OpenShift, `sign`, `approve` and `attest` for certificates. Other APIs have verbs of
- * their own.
+ * it lacks itself, an operator needs `escalate` for the roles that it writes, and `bind` for those that it binds. `use`
+ * is for the SecurityContextConstraints of OpenShift, `sign`, `approve` and `attest` for certificates. Other APIs have
+ * verbs of their own.
  */
 export type AccessVerb =
   | ('get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection')

@@ -172,10 +172,7 @@ function admissionWebhook<T extends KubernetesObject>(
   };
 }
 
-/**
- * Returns the problem of a webhook's settings. The API server makes the same checks, but only when the configuration is
- * applied.
- */
+/** Returns a problem that the API server would report only when the configuration is applied. */
 function problemOf(
   settings: Pick<
     AdmissionWebhook,
@@ -285,10 +282,7 @@ export interface DenialCause {
 export interface DenialOptions {
   /** HTTP status for the user's client. @defaultValue 403, or 422 with `causes` */
   readonly code?: number | undefined;
-  /**
-   * The reason in the Status for the user's client, such as `Conflict`.
-   * @defaultValue 'Forbidden', or 'Invalid' with `causes`
-   */
+  /** Reason in the Status, such as `Conflict`. @defaultValue 'Forbidden', or 'Invalid' with `causes` */
   readonly reason?: string | undefined;
   readonly causes?: readonly DenialCause[] | undefined;
   /** Warnings for the user's client. @defaultValue none */
