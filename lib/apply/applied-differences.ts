@@ -52,15 +52,15 @@ export function appliedDifferences(
   const found = fieldDifferences(live, desired, part);
   const differing = found.filter((difference) => !isSameQuantity(difference, desired));
   if (differing.length > 0) return differing;
-  // An update of another manager can take a map from `part.manager` and keep its values. The entry of `part.manager`
-  // then looks complete. Only the fields of all managers together show the loss.
+  // If another manager takes over all members of a map by an update, the entry of `part.manager` still contains the map
+  // itself, as it would for an atomic map. Only the entries of the other managers show the difference.
   const uncovered = uncoveredPaths(appliedIn(live, desired, part), desired, { live });
   return uncovered.map((path) => ({ path, type: 'missing' }));
 }
 
 /**
- * Returns the {@link appliedDifferences} that the entry of `part.manager` in `managedFields` shows by itself.
- * They include equal quantities that are written differently.
+ * Returns the {@link appliedDifferences} that the entry of `part.manager` in `managedFields` shows without the entries
+ * of other managers. They include equal quantities that are written differently.
  */
 export function fieldDifferences(
   live: UnstructuredObject,
@@ -138,7 +138,7 @@ function whole(
   if (deepEqual(desired, live)) return;
   // The server does not store an applied zero value, although the manager owns its field.
   if (live === undefined && isZero(desired)) return;
-  // An Updater applies empty annotations as a mark; the server need not store them.
+  // `FieldWriter` applies empty annotations to get an entry in `managedFields`; the server need not store them.
   const isMark = pathToString(path) === annotations && deepEqual(desired, {});
   if (!isMark) report(found, path, { type: 'value', live });
 }

@@ -93,7 +93,7 @@ export function isManagerName(name: string): boolean {
 }
 
 function deletionLimit(given: number | string | undefined): DeletionLimit {
-  // Small sets may shrink by a larger share: deleting one of two objects is normal, deleting all is suspect.
+  // If an owner has few objects, a prune may delete more than half of them, but never all.
   if (given === undefined) {
     return ({ owned, staying }) => (staying === 0 ? 0 : Math.max(5, Math.floor(owned / 2)));
   }
@@ -112,7 +112,7 @@ export type DeletionLimit = (objects: {
   readonly staying: number;
 }) => number;
 
-/** An event on the owner that does not stem from a single call. */
+/** An event on the owner that does not report a single API request. */
 export interface Report {
   readonly type: 'Normal' | 'Warning';
   /** CamelCase, for example `RolloutStuck`. */
@@ -230,7 +230,7 @@ export function withVersion(
   return { ...object, metadata: { ...object.metadata, ...asRead(live) } };
 }
 
-/** Returns a JSON patch that was made for `live`; it is a conflict if the object has changed since. */
+/** Returns a JSON patch that the server refuses as a conflict if the object has changed since `live` was read. */
 export function jsonPatchAsRead(
   { metadata: { resourceVersion: value } }: KubernetesObject,
   operations: readonly JsonPatchOperation[],
@@ -239,8 +239,8 @@ export function jsonPatchAsRead(
   return { type: 'json', operations: [...operations, version] };
 }
 
-// After a conflict, a cached read waits for the watch, so the next attempt sees the current object. That
-// fails only while the status of the object changes all the time, as during a rollout.
+// After a conflict, a cached read waits for the watch, so the next attempt reads the current object. An attempt
+// conflicts again only if the object changes meanwhile, as its status does during a rollout.
 const maxAttempts = 5;
 
 /** Runs `attempt` again while the object differs from what was read, at most `maxAttempts` times. */
@@ -280,15 +280,15 @@ export function recordingContext<Settings extends ApplySettings>(
   return { settings, client: writes.recorded(settings.client), report };
 }
 
-// Failed calls are recorded by the client, and failed dependencies together with their dependents. These
-// failures occur without a call, or explain more than the server's answer.
+// The codes of failures that this module records. They occur without an API request, or say more than the server's
+// answer. The client records failed requests.
 const reported: ReadonlySet<ErrorCode> = new Set([
   ...(['NotOurs', 'AlreadyOwned', 'InvalidOwner', 'InvalidObject'] as const),
   ...(['ImmutableField', 'UnknownKind', 'TooManyDeletions'] as const),
   ...(['DuplicateObject', 'UnknownReference', 'InvalidOption'] as const),
 ]);
 
-/** Records a failure that no call has recorded. */
+/** Records a failure as a Warning, unless the client records it with the failed request. */
 export function reportFailure(
   { report }: ApplyContext,
   related: ObjectReference,

@@ -6,8 +6,9 @@ import { reasonToWait } from './ownership.js';
 import type { JobRun } from './results.js';
 
 /**
- * The decision about one object of a chain. Each style compares the desired with the live object, decides in these
- * terms, and then writes. `plan` describes the same decision and does not write. The comparison differs:
+ * The decision about one object of a chain. Chains, declarative operators and lifecycle operators all compare the
+ * desired with the live object, make such a decision, and then write. `plan` describes the same decision and does not
+ * write. The comparison differs:
  * - Chains compare the hash in an annotation.
  * - Declarative targets compare the fields that `managedFields` lists ({@link FieldDecision}).
  * - Lifecycle operators merge three ways and compare the result ({@link MergeDecision}).
@@ -15,7 +16,7 @@ import type { JobRun } from './results.js';
 export type ObjectDecision =
   Creating<DesiredObject> | Unchanged | Waiting | Adopting | Applying | Recreating | Refused;
 
-/** The decision about an object of which a manager owns given fields. */
+/** The decision about an object of which one field manager applies only certain fields. */
 export type FieldDecision<Desired> =
   Creating<Desired> | Unchanged | Waiting | Updating<Desired> | Pruning;
 
@@ -64,7 +65,7 @@ export interface Updating<Desired> {
 export interface Applying extends Updating<DesiredObject> {
   /** Why the object's pods must not be replaced yet, or its claims can't grow; undefined if nothing waits. */
   readonly hold: string | undefined;
-  /** True if `desired` lacks the changes that wait for that reason. */
+  /** True if `desired` lacks the changes that wait for the reason in `hold`. */
   readonly isHeld: boolean;
   /** Delay before the next attempt to make the changes that wait. @defaultValue none */
   readonly requeueAfterMs?: number | undefined;
@@ -96,9 +97,9 @@ export interface Pruning {
 
 /** Facts, other than the object, that {@link decideByExistence} uses. */
 export interface ExistenceFacts {
-  /** The owner of the desired object. @defaultValue it has none */
+  /** The owner of the desired object. @defaultValue the object has no owner */
   readonly owner?: KubernetesObject;
-  /** The reason why the object must not be created yet. @defaultValue it may be */
+  /** The reason why the object must not be created yet. @defaultValue the object may be created */
   readonly hold?: string | undefined;
 }
 

@@ -145,7 +145,8 @@ export function completeObject(settings: ApplySettings, wanted: WantedObject): U
   // In a built-in kind null equals absence, but an apply would own the field.
   const isBuiltIn = builtInType(object) !== undefined;
   const body = isBuiltIn ? (withoutNulls(object) as UnstructuredObject) : object;
-  // The status has its own writer. If applied with the spec, it would always count as not applied.
+  // The operator writes the status in another request. If the status is a subresource, the server ignores it in an
+  // apply of the object, so the object would always count as changed.
   const complete = encodeSecret({ ...withoutMember(body, 'status'), metadata });
   return retains(wanted) ? complete : withController(settings, wanted, complete);
 }
@@ -184,7 +185,7 @@ function labelsOf(settings: ApplySettings, { object }: WantedObject): Record<str
     'app.kubernetes.io/instance': labelValueOf(owner.metadata.name ?? ''),
     ...labels,
     ...object.metadata.labels,
-    // Set last, so that no other label overrides them: pruning selects by them.
+    // These labels come last, so that no other label overrides them: pruning selects objects by them.
     [managedByLabel]: labelValueOf(controllerName),
     ...(scope !== undefined && { [scopeLabel]: scope }),
   };

@@ -195,8 +195,8 @@ export interface Drift {
 }
 
 /**
- * Returns the fields of `desired` that another manager has changed or removed. For a field without an owner,
- * `manager` is the last writer.
+ * Returns the fields of `desired` that another manager has changed or removed. If a field has no owner, the result
+ * names the last writer of the object.
  */
 export function driftOf({ live, desired }: Pair, manager: string): readonly Drift[] {
   const fields = appliedFields(live, manager);
@@ -212,7 +212,7 @@ export function driftOf({ live, desired }: Pair, manager: string): readonly Drif
   );
 }
 
-// The managers were cleared or not read, so only a comparison of values finds drift.
+// `managedFields` was cleared or not read, so only a comparison of values finds drift.
 function unownedDrift({ live, desired }: Pair, manager: string): readonly Drift[] {
   return differences({ desired: desired.object, live, path: [] }).map((difference) => ({
     ...difference,
@@ -286,8 +286,8 @@ export function appliedChanges({ before, after, drift }: AppliedObjects): readon
   return redactChanges(after.kind, changes.filter(isAskedFor));
 }
 
-// True if the paths are equal or one contains the other. The sources of the paths write list keys in
-// different ways, so a step into a list matches any step into that list by another key.
+// True if the paths are equal or one contains the other. One path may name a list item by its index and the other by
+// its key, so two different keys count as the same item.
 function pathsMeet(one: string, other: string): boolean {
   const [a, b] = [stepsOf(one), stepsOf(other)];
   const length = Math.min(a.length, b.length);

@@ -26,9 +26,9 @@ import { applyAsRead } from './removed-fields.js';
 
 /** Fields that the operator takes over from other managers before it applies an object. */
 export interface Adoption {
-  /** The managers after the adoption. */
+  /** The `managedFields` of the object after the adoption. */
   readonly managedFields: readonly ManagedFieldsEntry[];
-  /** The cause, unless fields of other managers are adopted. */
+  /** Why the fields are taken over; undefined if the only reason is the option `adoptManagers`. */
   readonly cause?: string;
   /**
    * The adopted fields that are not desired, so that the apply removes them; undefined if none are adopted.
@@ -104,8 +104,8 @@ function releasedFields(
   if (entry === undefined) return undefined;
   const ours = appliedFields(live, manager);
   const all = FieldSet.fromFieldsV1(entry.fieldsV1 ?? {});
-  // The server also adds the entry to an object that `manager` has never applied; the annotation is missing
-  // then.
+  // The server also adds the entry to an object that `manager` has never applied. Such an object lacks the annotation
+  // with the applied hash.
   if (ours === undefined || !all.has(appliedHashPath)) return undefined;
   const rest = all.difference(ours);
   const kept = rest.equals(FieldSet.empty) ? [] : [{ ...entry, fieldsV1: rest.toFieldsV1() }];
@@ -192,7 +192,10 @@ export async function releaseFields(
   return adoptFields(context, pair, { managedFields, cause: cleared });
 }
 
-/** Returns `live` with the managers of `adoption`, for the rest of a plan. */
+/**
+ * Returns `live` with the `managedFields` of `adoption`: a plan continues with it, because it does not write the
+ * adoption.
+ */
 export function withManagedFields(
   live: UnstructuredObject,
   { managedFields }: Adoption,
@@ -251,8 +254,8 @@ interface Reapplied {
 const warned = new WeakMap<Client, Set<string>>();
 
 /**
- * Warns if an apply changed nothing because the object was read without its managers, as from a cache that
- * drops them. Every reconcile would then apply again.
+ * Warns if an apply changed nothing because the object was read without `managedFields`, as from a cache that drops
+ * them. Every reconcile would then apply again.
  */
 export function warnOfDroppedManagers(
   { settings }: ApplyContext,
@@ -261,8 +264,8 @@ export function warnOfDroppedManagers(
   const { client, controllerName, logger } = settings;
   const { annotations = {}, managedFields = [] } = before.metadata;
   if (annotations[appliedHashAnnotation] === undefined || managedFields.length > 0) return;
-  // If the managers were missing on the server, the apply would have made a new version. A dry run makes none,
-  // but its answer has no managers then, or `before-first-apply` among them.
+  // If `managedFields` were missing on the server, the apply would have made a new version. A dry run makes no version,
+  // but the `managedFields` in its answer are then missing or contain `before-first-apply`.
   if (before.metadata.resourceVersion !== after.metadata.resourceVersion) return;
   const isKnown = appliedFields(after, controllerName) !== undefined;
   if (!isKnown || after.metadata.managedFields?.some(({ manager }) => manager === beforeFirstApply))

@@ -75,7 +75,7 @@ interface Wanted {
 
 type LiveAndWanted = Wanted & { readonly live: UnstructuredObject };
 
-/** The place of the status of a kind. */
+/** Whether the status of a kind is a subresource or an ordinary field of the object. */
 type StatusPlace = 'subresource' | 'object';
 
 /**
@@ -110,7 +110,8 @@ export class FieldWriter {
 
   /**
    * Brings an object to the desired state.
-   * @param desired - undefined: removes what was written, and with `owns: 'objects'` the object, if written
+   * @param desired - undefined: removes the fields that this manager has written; with `owns: 'objects'`, deletes an
+   *   object that this manager has written
    * @returns pending if the object is being deleted, or if there is no object to write fields of
    * @throws ApiError the server's answer; `isStaleWrite` if the object was changed or recreated meanwhile
    * @throws OperatorError `AlreadyOwned`: with `owns: 'objects'`, another controller owns the object.
@@ -165,7 +166,7 @@ export class FieldWriter {
     return { action: 'apply', desired: wanted, live: first.live };
   }
 
-  /** Decides about an object that is no longer desired; another writer may have created it since. */
+  /** Decides about an object that is no longer desired. If another writer has created it again, it stays. */
   #decideRemoval(live: UnstructuredObject | undefined): Unchanged | Pruning {
     const isOurs = live !== undefined && reasonToWait(live) === undefined && this.#isIn(live);
     return isOurs ? { action: 'prune', live } : { action: 'nothing' };
@@ -216,7 +217,8 @@ export class FieldWriter {
 
   async #writeAll({ live, wanted }: Wanted, context: FieldWriting): Promise<UnstructuredObject> {
     const applied = await this.#apply({ live, wanted }, context).catch((error: unknown) => {
-      // New content would not help an invalid status, and would drop what other managers apply.
+      // If only the status is invalid, replacing the other content would not help, and would drop the fields of other
+      // managers.
       const isRefused = isFoundInvalid(error) && !isAboutStatus(error);
       if (!this.#isOwner || !isRefused || live === undefined) throw error;
       return this.#replaceContent({ live, wanted, refusal: error }, context);
@@ -319,7 +321,8 @@ export class FieldWriter {
     const whole = withSettledFields(content, live);
     const replaced = await update(live, whole, { ...this.#main, ...context }).catch(
       (error: unknown) => {
-        // The error of the apply says more about the desired object.
+        // If the update is refused as invalid too, throw the error of the apply, which is about the desired object
+        // alone.
         throw isFoundInvalid(error) ? refusal : error;
       },
     );
@@ -413,7 +416,10 @@ function placeOf(object: KubernetesObject, part: ManagedPart, what = 'applied'):
   return `${keyStringOf(object)}#${part.subresource}#${what}`;
 }
 
-/** Returns the object with and without its foreign fields; undefined if there are no such fields. */
+/**
+ * Returns the object with and without the fields that users or other managers have set besides the desired ones;
+ * undefined if there are no such fields.
+ */
 function foreignIn(live: UnstructuredObject, part: ForeignPart): unknown {
   const left = withoutForeignFields(live, part);
   const contentOf = ({ metadata: { uid }, ...rest }: UnstructuredObject) => ({ ...rest, uid });

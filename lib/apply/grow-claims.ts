@@ -111,7 +111,7 @@ export function withoutGrowth(
   });
 }
 
-// The only 403 about the storage class; others concern permissions, quotas or policies.
+// Only this 403 is about the storage class. Other answers with 403 concern permissions, quotas or policies.
 function isResizeRefused(error: unknown): boolean {
   const refusal = /only dynamically provisioned pvc can be resized/i;
   return isForbidden(error) && refusal.test((error as Error).message);

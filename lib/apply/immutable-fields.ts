@@ -87,8 +87,8 @@ function bodyOf(object: UnstructuredObject): object {
 const immutability = /immutable|may not change|cannot change|can't be changed/i;
 
 /**
- * Returns the fields that `refusal` calls immutable. A webhook or a policy may refuse a change of an object that has to
- * stay as it is: it must name a field that `changed` changes.
+ * Returns the fields that `refusal` calls immutable. A webhook or a policy may also refuse a change because the whole
+ * object must stay as it is. Its refusal therefore counts only for fields that `changed` contains.
  */
 function saidToBeImmutable(
   refusal: unknown,

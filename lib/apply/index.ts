@@ -1,6 +1,6 @@
 /**
- * Applies and prunes single objects: ownership, differences and permitted writes. Code outside of this folder
- * imports from this file.
+ * Applies and prunes single objects: checks their ownership, compares them, and decides which writes are permitted.
+ * Code outside of this folder imports from this file.
  */
 export {
   applySettings,

@@ -40,7 +40,7 @@ export async function desireOfRun(
   const untilFinished = changedDesire(desired, withoutTtl);
   const run = { key: keyOfRun(context.settings, desired.ref), value: runOf(owner, desired) };
   const known = recordedIn(owner, run);
-  // Kubernetes keeps a Job whose time is over until its pods are gone.
+  // Kubernetes deletes a Job after its TTL, but the Job exists until its pods are gone.
   if (live?.metadata.deletionTimestamp !== undefined || live === undefined) {
     const ended = known ?? (await recorded(context, run));
     if (ended !== undefined || live === undefined) return ended ?? untilFinished;
@@ -103,7 +103,7 @@ function recordedIn(
   return isFailed ? { state: 'failed', message: `it has failed, ${after}` } : undefined;
 }
 
-// Includes the owner's UID: an owner that is recreated from its manifest has no runs.
+// The value includes the owner's UID: a copied annotation does not count as a run of a recreated owner.
 function runOf({ metadata: { uid } }: KubernetesObject, { ref, object }: DesiredObject): string {
   return `${ref.name} ${hashObject({ uid, spec: withoutTtl(object)['spec'] })}`;
 }
@@ -119,7 +119,7 @@ function keyOfRun(settings: ApplySettings, ref: ObjectReference): string {
 // Reads the owner again: the owner given to the chain may be older than the end of the Job.
 async function recorded({ settings }: ApplyContext, run: RunRecord): Promise<JobRun | undefined> {
   const { owner, signal } = settings;
-  // The owner of a plan before it is created: no run can be recorded on it.
+  // In a plan, the owner may not exist yet, so it has no record of a run.
   if (owner.metadata.uid === placeholderUid) return undefined;
   const { client } = settings;
   const found = await getIfExists(client.live ?? client, owner, keyOf(owner), { signal });

@@ -156,7 +156,10 @@ export function typeIfServed(
   return unlessAbsent(() => servedType(client, type));
 }
 
-/** Lists objects, with the kind that the items of a list lack. An unserved kind has no objects. */
+/**
+ * Lists objects, and adds `apiVersion` and `kind`, which the items of a list lack. Returns an empty list for a kind
+ * that the server does not serve.
+ */
 export async function listOfKind(
   client: Client,
   type: ResourceType<KubernetesObject>,

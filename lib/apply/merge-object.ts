@@ -23,7 +23,7 @@ import type { Marks } from './context.js';
 import type { MergeDecision, Updating } from './decision.js';
 import { RevertedWrites } from './reverted-writes.js';
 
-/** A reverted update is sent again after this time, in milliseconds: the webhook may be gone. */
+/** Delay before a reverted update is sent again, in milliseconds: the webhook that reverted it may be gone then. */
 const retryMs = 3_600_000;
 
 /** Options of {@link ObjectMerger}. */
@@ -98,7 +98,7 @@ export class ObjectMerger {
   ): Promise<UnstructuredObject> {
     const written = await client.update(object, { signal });
     const isWritten = written.metadata.resourceVersion !== live.metadata.resourceVersion;
-    // A planned write changes the object and keeps its version.
+    // In a plan, the answer to a write has the changes but not a new resource version.
     if (isWritten || !agree(createMergePatch(live, object), live, written)) return written;
     this.#reverted.record(live.metadata.uid ?? '', [asRead(live), merged]);
     return live;
@@ -142,15 +142,15 @@ function ownedPart({ desired, metadataOnly }: Merging): UnstructuredObject {
   return { apiVersion, kind, metadata };
 }
 
-// The operator owns each list in a Pod template as a whole. Otherwise a container or volume that another
-// manager added would stay in the system's pods.
+// The operator owns each list in a Pod template as a whole. Otherwise a container or volume that another manager added
+// to the template would stay in it.
 function isPodList(path: FieldPath): boolean {
   const at = path.lastIndexOf('f:template');
   return at >= 0 && path[at + 1] === 'f:spec';
 }
 
-// The port number is part of the key of a port. If a user changed the number of one of our ports, that port
-// is another entry. Keeping both entries, with the same name, would make the server reject every update.
+// The port number is part of the key of a port. If a user changed the number of a port that the operator has set, that
+// port is another entry. Keeping both entries, with the same name, would make the server reject every update.
 function isServicePorts({ apiVersion, kind }: UnstructuredObject, path: FieldPath): boolean {
   return apiVersion === 'v1' && kind === 'Service' && path.join() === 'f:spec,f:ports';
 }
@@ -187,7 +187,7 @@ function isFields(value: unknown): value is FieldsV1 {
   return isJsonObject(value) && Object.values(value).every(isFields);
 }
 
-// The metadata of every kind is known; for kinds that are not built in, nothing else is.
+// The schema for kinds that are not built in: this package has only the schema of their metadata.
 const metadataOnly: Schema = {
   type: 'object',
   get properties() {
@@ -216,8 +216,8 @@ function packageOf(group: string): string {
   return `io.k8s.api.${first === '' ? 'core' : first}`;
 }
 
-// The schemas of a CRD have thousands of paths. We own each as a whole; otherwise the annotation with all
-// their paths would exceed the size limit.
+// The schemas of a CRD have thousands of paths. The operator owns each schema as a whole; otherwise the annotation with
+// all their paths would exceed the size limit.
 function withWholeSchemas(definitionSchema: Schema): Schema {
   return within(definitionSchema, ['spec', 'versions', '[]', 'schema', 'openAPIV3Schema']);
 }

@@ -145,7 +145,8 @@ async function planCreation(context: ApplyContext, desired: DesiredObject): Prom
   }
 }
 
-// Leaves out the identity, which the reference has, and bookkeeping that is the same for every object.
+// Leaves out the fields that identify the object, which the plan shows anyway, and metadata that every object gets,
+// such as the annotation with the applied hash.
 function worthShowing({ metadata, ...fields }: UnstructuredObject): object {
   const { labels, annotations = {} } = metadata;
   const own = omit(annotations, appliedHashAnnotation);
@@ -180,8 +181,8 @@ async function planAdoption(
 }
 
 /**
- * Decides about fields to take over whose removal the server refuses. In a dry run, an apply keeps them: the
- * server does not know yet that the operator owns them.
+ * Decides about fields to take over whose removal the server refuses. A dry run of the apply keeps these fields,
+ * because on the server the operator does not own them yet.
  */
 async function refusedRemoval(
   context: ApplyContext,

@@ -209,7 +209,8 @@ function appliedTemplate(live: UnstructuredObject, manager: string): PodTemplate
 }
 
 /**
- * Returns the fields of `value` in the set of `node`. Lists keep their order, because a new order rolls pods.
+ * Returns the fields of `value` that `node`, a part of an entry in `managedFields`, contains. Lists keep their order,
+ * because a new order rolls pods.
  */
 function ownPart(value: unknown, node: FieldNode): unknown {
   const elements = elementsOf(node);

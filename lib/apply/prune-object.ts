@@ -97,14 +97,17 @@ export const retryHeld = { requeueAfterMs: 5_000 };
 /** Options of {@link deleteOrphan}. */
 export interface DeleteOrphanOptions {
   /**
-   * Waits until the server has deleted the dependents of the orphan; it is pending until then.
+   * If true, the orphan is pending until the server has also deleted its dependents.
    * @defaultValue false: the orphan counts as deleted, and garbage collection follows. An orphan that
    *   {@link isHeld} is pending.
    */
   readonly waits?: boolean | undefined;
 }
 
-/** Deletes an object that is no longer desired, in the examined version. Examines a changed one again. */
+/**
+ * Deletes an object that is no longer desired. If it has changed since it was read, decides about the changed object
+ * again.
+ */
 export async function deleteOrphan(
   context: ApplyContext,
   candidate: Candidate,

@@ -223,7 +223,7 @@ export function causeOfRollout(causes: readonly ObjectReference[]): string | und
 /** A part of an object that must not change yet, while the rest may change. */
 export interface KeptPart {
   readonly reason: string;
-  /** Puts the part into a desired object, in place of the desired one. */
+  /** Returns a desired object with this part in place of the desired one. */
   readonly change: (object: UnstructuredObject) => UnstructuredObject;
 }
 
@@ -299,7 +299,7 @@ async function decideUpdate(
   return { action: 'apply', desired, live, hold, isHeld: false };
 }
 
-/** Decides about an object of which a part, which `desired` has as it is, must not be changed yet. */
+/** Decides about an object of which one part must not be changed yet: `desired` has that part as it is in `live`. */
 function decideHeld(
   { settings }: ApplyContext,
   { desired, live }: Pair,
@@ -364,7 +364,8 @@ function immutablePolicy(
   { onImmutable }: ApplyContext['settings'],
   { options, object }: DesiredObject,
 ): ImmutablePolicy {
-  // Recreating a guarded object loses data, so only its own option can enable that.
+  // Recreating a claim, a Namespace or a CustomResourceDefinition loses data, so only the object's own option can allow
+  // it.
   return options.onImmutable ?? (isPruneGuarded(object) ? 'fail' : onImmutable);
 }
 

@@ -139,7 +139,8 @@ class EmptiedFields {
 
   /**
    * Adds a field that becomes empty, unless the apply fills it again.
-   * @param inner - the index of the first of `fields` inside this one. This field replaces it and all later ones
+   * @param inner - the index of the first of `fields` that lies inside `field`: `field` replaces that one and all later
+   *   ones
    */
   add(field: EmptiedField, inner: number): void {
     const wanted = valueAtPath(this.#desired, field.path);
@@ -177,7 +178,7 @@ export function callOf({ manager, subresource }: ManagedPart): ManagedApply {
 
 type JsonMap = Readonly<Record<string, unknown>>;
 
-/** Returns those of `nulls` that exist in `live`; undefined if there are no such fields. */
+/** Returns the members of `nulls` that also exist in `live`; undefined if there are no such members. */
 export function existingMembers(nulls: JsonMap, live: unknown): JsonMap | undefined {
   if (!isJsonObject(live)) return undefined;
   const found: Record<string, unknown> = {};
@@ -279,7 +280,7 @@ export function withoutPaths(
   return withoutMembersOf(object, FieldSet.of(...paths).root, () => ({ keep: undefined }));
 }
 
-/** Returns `live` without the fields of `remove`; `limits` returns undefined for members that stay whole. */
+/** Returns `live` without the fields of `remove`. Members for which `limits` returns undefined stay whole. */
 function withoutMembersOf(
   live: UnstructuredObject,
   remove: FieldNode,

@@ -236,7 +236,7 @@ const terminalCodes = new Set([
 
 function isFinal(error: unknown): boolean {
   if (!isOperatorError(error)) return false;
-  // The failure of the dependency decides; it is also reported by the part of the chain in which it occurred.
+  // Whether a retry can help depends on the failure of the dependency.
   return error.code === 'DependencyFailed' ? isFinal(error.cause) : terminalCodes.has(error.code);
 }
 

@@ -41,7 +41,7 @@ function nameProblem(object: UnstructuredObject): string | undefined {
   return problem === undefined ? undefined : `metadata.name ${problem}`;
 }
 
-/** Returns the check of the names of a kind: it returns the problem of a name. */
+/** Returns a function that checks a name of an object of this kind, and returns the problem of an invalid name. */
 export function nameRuleOf(type: TypeMeta): (name: string) => string | undefined {
   // Only newer servers accept a Service whose name begins with a digit; the others return the error.
   if (isKind(type, Service)) return dns1123LabelProblem;

@@ -24,7 +24,7 @@ import type { Wait } from './successors.js';
 
 /** The objects of a chain by phase. Each phase starts after the previous one ends. */
 export interface Phases {
-  /** Namespaces and definitions first, then the objects that pods need. */
+  /** Namespaces and CustomResourceDefinitions first, then the objects that pods need. */
   readonly early: readonly ChainedObject[];
   readonly workloads: readonly ChainedObject[];
   readonly late: readonly ChainedObject[];

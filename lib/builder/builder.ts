@@ -351,16 +351,16 @@ export class BuilderChain<Names extends ChainNames> {
   #continued<Next extends ChainNames>(link?: ChainedLink): BuilderChain<Next> {
     const next = this.#copy<Next>();
     next.#end = { link, before: this.#end, pending: new Set(), hasRun: false };
-    // Two links are enough to find one that was dropped. More would accumulate if a chain is reused for a long
-    // time.
+    // Two continuations are enough to find a dropped one. More would accumulate if a program continues one chain
+    // repeatedly for a long time.
     if (this.#end.pending.size < 2) this.#end.pending.add(next.#end);
     return next;
   }
 
   /**
-   * Refuses this chain if the result of a link that was added to a part of it was dropped: no chain with that link has
-   * pruned. The object of the link would not be applied, or would be pruned if it exists. A dropped link is reported
-   * once, so that a chain can be used again after the error.
+   * Refuses this chain if a method such as `configMap` was called on a part of it, but the returned chain was dropped:
+   * it has not pruned. The object of the dropped link would not be applied, or would be pruned if it exists. Each
+   * dropped link is reported once, so that a chain can be used again after the error.
    */
   #refuseDropped(): void {
     const dropped = takeDropped(this.#end);
@@ -409,9 +409,9 @@ export function startHandler(chain: Builder): void {
 }
 
 /**
- * Waits for the chains that continue `chain` and that the handler did not await, and for the methods that it calls after
- * them. Their results and errors would reach no one.
- * @returns how each of them ended
+ * Waits for the methods of chains that continue `chain` and that the handler called without `await`, and for the
+ * methods that the handler calls after them. Otherwise their results and errors would be lost.
+ * @returns the result or the error of each method
  */
 export async function awaitRunning(
   chain: Builder,
@@ -420,7 +420,7 @@ export async function awaitRunning(
   const ends: PromiseSettledResult<unknown>[] = [];
   while (running.size > 0) {
     ends.push(...(await Promise.allSettled(running)));
-    // The code that waited for them may call the next method.
+    // Code of the handler that waited for one of these promises may now call the next method.
     await nextTurn();
   }
   return ends;

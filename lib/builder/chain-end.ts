@@ -33,7 +33,8 @@ export function* endsOf(last: ChainEnd): Generator<ChainEnd> {
 }
 
 /**
- * Returns the end of a dropped chain: it continues a part of the chain `last`, and has not pruned. Returns each once.
+ * Returns the end of a dropped chain, which continues a part of the chain `last` and has not pruned; undefined if there
+ * is no such chain. A second call does not return the same end again.
  */
 export function takeDropped(last: ChainEnd): ChainEnd | undefined {
   let own: ChainEnd | undefined;

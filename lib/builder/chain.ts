@@ -33,7 +33,7 @@ export interface Chain {
   readonly byId: ReadonlyMap<string, ChainedObject>;
   /** The ids of the workloads that HorizontalPodAutoscalers scale. */
   readonly scaled: ReadonlySet<string>;
-  /** Every chained object, including the lost ones: pruning keeps them all. */
+  /** Every chained object, including those in `lost`: pruning keeps them all. */
   readonly store: InternalStore;
 }
 

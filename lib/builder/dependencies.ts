@@ -67,7 +67,7 @@ export function scaleTargetOf({ link, ref }: ChainedObject): readonly string[] {
   };
   if (scaleTargetRef === undefined) return [];
   const { apiVersion = 'apps/v1', kind, name } = scaleTargetRef;
-  // No server scales an autoscaler. An autoscaler that names itself would depend on itself.
+  // The target can't be an autoscaler, which has no replicas. An autoscaler that names itself would depend on itself.
   if (kind === HorizontalPodAutoscaler.kind) return [];
   return [refId({ apiVersion, kind, name, namespace: ref.namespace })];
 }

@@ -15,7 +15,7 @@ import type { RunContext } from './context.js';
 import { isTaken, selectedBy, selects } from './pod-selectors.js';
 import type { SelectingObject } from './pod-selectors.js';
 
-/** A selector that a NetworkPolicy or a budget has to keep. */
+/** A selector that a NetworkPolicy or a PodDisruptionBudget has to keep. */
 interface KeptSelector extends KeptPart {
   /** The chained workloads whose present pods the new selector would not select. */
   readonly workloads: readonly ChainedObject[];
@@ -27,10 +27,11 @@ interface Workload {
 }
 
 /**
- * Returns the selector that a NetworkPolicy or a budget has to keep; undefined if it may get the new one. The new one
- * selects pods of the workload in the chain. If the live workload has other pod labels, as its selector is immutable,
- * its pods would lose their policy. Of the present selector, the selectors of the live workloads and the new one, the
- * object gets the one that selects most of these workloads. A selector that another manager has set does not count.
+ * Returns the selector that a NetworkPolicy or a PodDisruptionBudget has to keep; undefined if it may get the new
+ * selector. The new selector selects the pods that the chain desires. The pods of a live workload may still have other
+ * labels, because its selector is immutable: they would lose their policy. The object therefore gets the selector that
+ * selects the pods of most of these workloads: its present selector, that of a live workload, or the new one. A present
+ * selector that another manager has set does not count.
  */
 export async function keptSelector(
   context: RunContext,
@@ -74,7 +75,7 @@ function selectorIn(object: UnstructuredObject, field: string): LabelSelector | 
   return specOf(object)[field] as LabelSelector | undefined;
 }
 
-/** Returns true if another manager has set the field that the operator applied before. */
+/** Returns those of `chained` that exist, each with its live object. */
 async function workloadsOf(
   context: RunContext,
   chained: readonly ChainedObject[],

@@ -137,7 +137,7 @@ function lostObject({ ref, error }: LostObject): PlannedObject {
 interface PlannedOrder {
   /** The workloads whose pods would be replaced. */
   readonly rollouts: readonly PlannedRollout[];
-  /** The workload that must be rolled out before a workload, by the id of the latter. */
+  /** By the id of a workload: the workload that must be rolled out before it. */
   readonly after: ReadonlyMap<string, ObjectReference>;
 }
 
@@ -261,8 +261,8 @@ export async function planStep(
 }
 
 /**
- * Returns the selector that an object would keep; undefined if it would move, at the latest when the plan changes its
- * workloads.
+ * Returns the selector that an object would keep; undefined if it would get its new selector, perhaps only after the
+ * reconcile has changed the workloads.
  */
 async function plannedSelector(
   context: RunContext,

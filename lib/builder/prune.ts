@@ -285,8 +285,8 @@ async function neededBy(
 }
 
 /**
- * Returns what the accounts among `staying` need of `orphans`: the Secrets by which their pods pull images, the
- * bindings that name them, and the roles of these bindings.
+ * Returns the `orphans` that the ServiceAccounts among `staying` need: the Secrets by which their pods pull images, the
+ * RoleBindings and ClusterRoleBindings that name them, and the roles of these bindings.
  */
 async function neededByAccounts(
   context: RunContext,

@@ -30,7 +30,7 @@ export function inRolloutOrder(
   return workloads.toSorted((one, other) => rank(one) - rank(other));
 }
 
-/** Reconciles one object. The gate can hold back its creation and the replacement of its pods. */
+/** Reconciles one object. With `gate`, its creation or the replacement of its pods may have to wait. */
 export type ReconcileOne = (chained: ChainedObject, gate?: WorkloadGate) => Promise<Outcome>;
 
 /**

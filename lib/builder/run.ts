@@ -175,8 +175,9 @@ export class Run {
   }
 
   /**
-   * Returns the outcomes of the early objects. A NetworkPolicy that has kept its selector is reconciled again after a
-   * change of a workload, since new pods would have no policy until the next reconcile.
+   * Returns the outcomes of the objects that come before workloads. After a change of a workload, reconciles those
+   * NetworkPolicies again that have kept their selector: otherwise new pods would have no policy until the next
+   * reconcile.
    */
   async #moved(
     outcomes: readonly Outcome[],
@@ -246,7 +247,7 @@ export class Run {
     const chain = await this.#resolve();
     const dependencies = this.#dependenciesOf(chained);
     const needed = dependencies.flatMap((id) => this.#outcomes.get(id) ?? []);
-    // A lost object has no outcome yet if its stage was not reconciled.
+    // An object that can't be reconciled has no outcome yet if its stage was not reconciled.
     const isNeeded = (lost: LostObject): boolean => dependencies.includes(refId(lost.ref));
     const broken = needed.find(isFailed) ?? chain.lost.find(isNeeded);
     if (broken !== undefined) throw dependencyFailed(ref, broken);

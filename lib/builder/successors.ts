@@ -37,7 +37,7 @@ import { prepareObject } from './run.js';
 // Time for the control plane and the nodes to update the endpoints of a changed Service.
 const endpointsMs = 5_000;
 
-/** Reason to leave an object as it is for now. */
+/** Reason why a change of an object, or its deletion, has to wait. */
 export interface Wait {
   readonly reason: string;
   readonly requeueAfterMs?: number;
@@ -54,10 +54,10 @@ export async function reasonToStay(
 
 /**
  * Returns the reason why a Service has to keep its selector; undefined if it may change. A Service that moves to
- * another workload keeps it until that workload is rolled out. The governing Service of a StatefulSet, which its pods
- * may need, moves when the first pod is ready. Without ready pods at the old selector, the Service moves at once. A
- * selector that another manager has set is drift. It is repaired at once if it selects no ready pods, else as soon as
- * the workload has a ready pod.
+ * another workload keeps its selector until that workload is rolled out. The governing Service of a StatefulSet, which
+ * its pods may need, moves when the first pod is ready. Without ready pods at the old selector, the Service moves at
+ * once. A selector that another manager has set is drift. It is repaired at once if it selects no ready pods, else as
+ * soon as the workload has a ready pod.
  */
 async function reasonOfService(
   context: RunContext,
@@ -164,9 +164,9 @@ async function waitForAny(
 const rolling: readonly ResourceType<KubernetesObject>[] = [Deployment, StatefulSet, DaemonSet];
 
 /**
- * Returns a workload with ready pods that `service` selects; undefined if there is no such workload. It is one of the
- * owner, or any workload if the owner is about to adopt the Service. The latter may be of a kind, or have labels, that
- * the cache leaves out.
+ * Returns a workload with ready pods that `service` selects; undefined if there is no such workload. It is a workload
+ * of the owner, or any workload if the owner is about to adopt the Service. In the second case it is read from the
+ * server, because the cache may leave out its kind or its labels.
  */
 async function presentWorkload(
   { client, settings }: RunContext,
@@ -223,7 +223,9 @@ function desiredSpecOf({ settings }: RunContext, chain: Chain, chained: ChainedO
   return { ...spec, selector };
 }
 
-/** Returns the selector of a Service as that of other kinds; undefined for one without labels, which selects no pods. */
+/**
+ * Returns the selector of a Service as a LabelSelector; undefined for a selector without labels, which selects no pods.
+ */
 function podSelector(labels: Labels = {}): LabelSelector | undefined {
   return isEmpty(labels) ? undefined : { matchLabels: { ...labels } };
 }

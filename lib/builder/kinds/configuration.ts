@@ -50,7 +50,8 @@ export function secretLink(options: SecretOptions): ChainedLink {
   const link = configurationLink(Secret, options, body, { generated: true });
   if (generated === undefined) return link;
   checkGenerated(options, generated);
-  // If the operator stopped after the deletion, nothing would have the values: only the link itself can accept that.
+  // To recreate the Secret, the operator deletes it first. If the operator then stopped, the generated values would be
+  // lost, so only the options of this Secret can allow that.
   return { ...link, generated, options: { onImmutable: 'fail', ...link.options } };
 }
 

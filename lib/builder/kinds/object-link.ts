@@ -23,7 +23,8 @@ const claimOptionNames: OptionNames<ClaimOptions> = {
 /**
  * Makes the link of an object of a built-in kind: metadata from `options`, the rest from `body`.
  * @param others - has the options that are neither common to all kinds nor members of `body`.
- * @throws OperatorError `InvalidOption`: an option is unknown. A misspelt `replicas` would leave 1.
+ * @throws OperatorError `InvalidOption`: an option is unknown. If `replicas` is misspelt, the workload would have 1
+ *   replica.
  */
 export function objectLink(
   type: ResourceType<KubernetesObject>,
@@ -65,8 +66,8 @@ export function refuseUnknownLinkOptions(
 }
 
 /**
- * Refuses fields of a specification that other options set. The compiler accepts a variable with such fields, and they
- * would be dropped.
+ * Refuses fields of a specification that other options set. The compiler accepts such fields in a variable, but the
+ * builder does not use them.
  * @param remedies - what to do instead, by field
  * @throws OperatorError `InvalidOption`
  */

@@ -28,7 +28,7 @@ export const podOptionNames: OptionNames<PodOptions<ChainNames>> = {
   ...{ podSpec: true, podTemplate: true, podLabels: true, podAnnotations: true },
 };
 
-/** Remedy for a `spec` with a template. */
+/** Remedy in the error about a `spec` that has a pod template. */
 export const templateRemedy = 'use the option podTemplate';
 
 /** A pod template and the names of chained objects that it uses. */
@@ -40,7 +40,7 @@ export interface RecordedTemplate {
 /** The kind of a link with pods. */
 export interface PodLink {
   readonly kind: string;
-  /** Has the options that are neither common to all kinds nor `spec`. */
+  /** The names of the options that are neither common to all kinds nor `spec`. */
   readonly others: object;
 }
 

@@ -126,7 +126,7 @@ export function deploymentLink<Names extends ChainNames>(
   const { replicas, strategy, minReadySeconds, progressDeadlineSeconds, spec = {} } = options;
   return workloadLink(Deployment, options, {
     ...spec,
-    // Set on the Deployment too, so that the server and the builder measure progress by the same deadline.
+    // The Deployment gets the option too, so that the server and the builder measure progress by the same deadline.
     ...(progressDeadlineSeconds !== undefined && { progressDeadlineSeconds }),
     ...(typeof replicas === 'number' && { replicas }),
     ...(strategy !== undefined && { strategy }),
