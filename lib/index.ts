@@ -149,5 +149,6 @@ export type {
   Runnable,
   Webhook,
 } from './manager/index.js';
-// Without it, the declarations of packages that use this one cannot name the types of that entry.
+// Without this reference to the entry `operator-builder/types`, the compiler can't name its types in the declarations
+// of other packages.
 export type {} from './types/index.js';

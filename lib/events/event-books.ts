@@ -179,9 +179,9 @@ export interface BatchItem {
 }
 
 /**
- * Collects the events of one reconcile that differ only in their objects, so that they become one Event. A
- * batch is due `delayMs` after its last event, and takes events for ten delays. If an object occurs again,
- * the event belongs to the next reconcile and begins the next batch.
+ * Collects the events of one reconcile that differ only in their objects, so that they become one Event. A batch is due
+ * `delayMs` after its last event, and takes events for ten times `delayMs` at most. If an object occurs again, the
+ * event belongs to the next reconcile and begins the next batch.
  */
 export class BatchBook {
   readonly #options: { readonly delayMs: number; readonly capacity: number };
@@ -288,7 +288,7 @@ function groupedText(items: readonly BatchItem[]): string {
 }
 
 /*
- * States of the events of one topic that get no Event of their own:
+ * States of the summary of one topic. It collects the events that get no Event of their own:
  *
  *   first ──> collecting ──none for delayMs, or 12 delays after the first──> written as one Event
  *                 ▲                                                                │

@@ -89,7 +89,7 @@ export interface EventRecorderOptions {
 // Maximum number of objects and Events to keep in memory. Beyond it, each repeated event becomes a new Event.
 const capacity = 32_768;
 
-/** Milliseconds between two tries to queue what is due while the queue is full. */
+/** Milliseconds until the recorder tries again to queue the Events that are due, after the queue was full. */
 const fullQueueDelayMs = 1_000;
 
 /** Events of one type, reason and action that one object may have in one burst. */

@@ -61,7 +61,7 @@ export class EventWriter {
   readonly #requests = new Slots(maxRequests);
   readonly #logged = new LruMap<string, true>(capacity);
   readonly #stopping = new AbortController();
-  /** Ends all waits for the next attempt; each use replaces it. */
+  /** Aborted to end all waits for the next attempt; a new controller then replaces it. */
   #waiting = newWaiting();
   readonly #written: Counter;
   readonly #dropped: Counter;
@@ -83,7 +83,7 @@ export class EventWriter {
       help: 'Events recorded about objects that were not written, by reason.',
       labelNames: ['reason'],
     });
-    // Creates the series before the first loss, so that rates over them are defined.
+    // Creates a time series of the metric for each reason before the first event is dropped, so that `rate` counts it.
     for (const reason of dropReasons) this.#dropped.add(0, { reason });
   }
 
@@ -99,7 +99,7 @@ export class EventWriter {
     return this.#stopping.signal.aborted;
   }
 
-  /** The end of the writes; undefined while nothing is queued. */
+  /** Resolves when all queued entries are written or dropped; undefined while nothing is queued. */
   get draining(): Promise<void> | undefined {
     return this.#draining;
   }
@@ -174,7 +174,7 @@ export class EventWriter {
     try {
       this.#settle(entry, await this.#tryUntilSettled(entry, signal));
     } catch (error) {
-      // Queued again, so that `stop` counts it.
+      // The entry is queued again, so that `stop` counts it as dropped.
       if (signal.aborted) this.#queue.add(entry);
       else this.#settle(entry, { type: 'refused', error });
     }
@@ -303,7 +303,7 @@ async function attemptWrite(
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
   const { count } = entry;
-  // The last known state of the Event on the server, where it may change meanwhile.
+  // Whether the server has the Event, as far as is known: it may have expired, or another replica may have created it.
   let exists = entry.writtenCount > 0;
   for (let changes = 0; ; changes++) {
     try {

@@ -41,7 +41,7 @@ export interface OperatorEventMap {
   created: [event: ObjectWritten];
   configured: [event: ObjectWritten];
   deleted: [event: ObjectWritten];
-  /** Deleted because it is no longer desired; follows `deleted`. */
+  /** An object was deleted because it is no longer desired. This event follows `deleted`. */
   pruned: [event: ObjectWritten];
   failed: [event: WriteFailed];
   rollout: [event: RolloutChanged];
@@ -105,7 +105,7 @@ export class OperatorEvents extends EventEmitter<OperatorEventMap> {
     once?: boolean,
   ): this {
     const guard = listener && this.#guards.get(listener)?.get(name);
-    // The emitter itself removes a guard that was registered by `once`.
+    // To remove a listener of `once`, the emitter passes the registered function itself.
     return super.removeListener(
       name,
       (guard as EventEmitter.EventListener<OperatorEventMap, Name> | undefined) ?? listener,

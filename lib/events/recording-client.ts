@@ -311,7 +311,7 @@ function sameObject(one: ObjectReference, other: ObjectReference): boolean {
   return sameKind && sameKey(one, other);
 }
 
-/** Codes of calls that were not sent or are over because the reconcile has ended. */
+/** Error codes of calls that were not sent, or that were aborted because the reconcile has ended. */
 const unsent: readonly ErrorCode[] = ['Aborted', 'Fenced', 'Stopped'];
 
 function isPartOfTheGame(verb: WriteVerb, error: unknown): boolean {
@@ -331,14 +331,17 @@ function detailsText(written: ObjectWritten): string {
   return (paths.length === 0 ? '' : `: ${paths.join(', ')}`) + (cause ? ` (${cause})` : '');
 }
 
-/** Returns the cause; for drift with the managers that caused it, and the remedy for scaled workloads. */
+/**
+ * Returns the cause. For drift, it names the managers that caused it, and the remedy if an autoscaler may be one of
+ * them.
+ */
 function causeText({ ref, changes, cause }: ObjectWritten): string | undefined {
   if (cause !== 'drift') return cause;
   const taken = changes.filter(({ manager = 'unknown' }) => manager !== 'unknown');
   if (taken.length === 0) return cause;
   const by = [...new Set(taken.map(({ manager }) => manager))].join(', ');
   const isScaled = scalable.includes(ref.kind) && taken.some(({ path }) => path === scalePath);
-  // A write does not show whether it comes from a builder, where no replicas mean one replica.
+  // The write may come from a builder, in which a workload without `replicas` gets one replica, or from other code.
   const remedy = "replicas: 'external' in a builder, no replicas elsewhere";
   return `drift by ${by}${isScaled ? `; if an autoscaler sets it: ${remedy}` : ''}`;
 }

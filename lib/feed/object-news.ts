@@ -86,7 +86,8 @@ export function newsOf(
 function isRoutine(event: UnstructuredObject): boolean {
   const { type, source, deprecatedSource, reportingController, reportingComponent } = event;
   const given = source ?? deprecatedSource;
-  // All but the scheduler have a source, which the Events of operators lack.
+  // Events of the kubelet and of the cluster's controllers have a source. Those of the scheduler and of operators have
+  // none.
   const hasSource = isJsonObject(given) && textOf(given['component']) !== '';
   const reporter = textOf(reportingController ?? reportingComponent);
   return type === 'Normal' && (hasSource || reporter === 'default-scheduler');

@@ -21,7 +21,10 @@ interface KnownObject {
   readonly unreported?: ObjectChange | undefined;
 }
 
-/** Maximum number of deletions to keep: the watch event and the response of one come soon after each other. */
+/**
+ * Maximum number of deletions to keep. A few are enough: the response to a deletion and its watch event arrive soon
+ * after each other.
+ */
 const mostGone = 1_000;
 
 /**
@@ -58,7 +61,7 @@ export class ObservedObjects {
   /** Handles a watch event. */
   watched(type: ObjectChange['type'], object: KubernetesObject): void {
     const known = this.#known(idOf(object));
-    // First event of an object that was neither listed nor added: the change is unknown.
+    // This is the first event of an object that was neither listed nor added, so the change is unknown.
     if (known === undefined && type === 'MODIFIED') {
       this.read(object);
       return;
@@ -145,7 +148,7 @@ export class ObservedObjects {
   }
 }
 
-/** Wraps `client` so that `objects` sees every object it reads and writes. */
+/** Wraps `client` so that `objects` records every object that the client reads and writes. */
 export function observed(client: Client, objects: ObservedObjects): Client {
   return {
     ...forwarding(client),

@@ -8,8 +8,8 @@ import { OperatorError } from '../system/index.js';
  * @throws OperatorError `InvalidValue`: part of the value has no JSON form.
  */
 export function hashObject(value: unknown): string {
-  // Given the value itself, object-hash treats an object that is referenced twice as a cycle, so equal values
-  // get different hashes. It is also a hundred times slower.
+  // Hash the JSON, not the value itself: the package `object-hash` treats an object that is referenced twice as a
+  // cycle, so equal values would get different hashes. It would also take a hundred times as long.
   return objectHash(canonicalJson(value), { algorithm: 'sha256' });
 }
 
@@ -83,8 +83,9 @@ export function configMapHash(configMap: ConfigurationData): string {
 
 /**
  * Returns the hash of a Secret's data, keyed with a salt, so that equal Secrets get different hashes. The builder's
- * salt is the UID of the owner with the Secret's name. That salt stays the same if the Secret is deleted. Without the
- * salt, a reader of pods, and so of the hash, can't test guesses of a weak secret. Readers of workloads know the UID.
+ * salt is the UID of the owner with the Secret's name. That salt stays the same if the Secret is deleted. A user who
+ * may read pods, and so the hash, can't test guesses of a weak secret without the salt. A user who may read workloads
+ * can, because their owner references contain the UID.
  */
 export function secretHash(secret: ConfigurationData, salt: string): string {
   return createHmac('sha256', salt)

@@ -44,7 +44,7 @@ export function lifecycle<CR extends LifecycleObject>(
   options: LifecycleOptions<CR>,
 ): ControllerStyle<CR> {
   const { version, resources, onEvent, isCreating, status, withStatus, ...others } = options;
-  // Plain JavaScript, or an environment variable, may lack it.
+  // The version may be missing in plain JavaScript, or if it comes from an environment variable.
   if (typeof (version as unknown) !== 'string' || version === '') {
     const got = version === '' ? 'an empty one' : typeof version;
     const message = `lifecycle: version: want a text, the version of the deployed system, got ${got}`;
@@ -117,7 +117,8 @@ export function lifecycleController<CR extends LifecycleObject>(
     .withOptions(options)
     .complete((context) =>
       reconciler.reconcile(context, operatorVersion).catch((error: unknown) => {
-        // Reconcile again in time even after a terminal error: perishables would expire.
+        // Reconcile again even after a terminal error: otherwise objects that the option `perishablesSynchronizer`
+        // renews would expire.
         throw new UnfinishedFailure(error, reconciler.perishablesSyncIntervalMs);
       }),
     );

@@ -20,7 +20,7 @@ export function isUpgrading(status: LifecycleStatus): boolean {
 /**
  * Whether `target` requires an upgrade from version `current`. Versions that are not semantic require one
  * whenever they differ.
- * @param deploying - whether the first deployment is incomplete: it returns false then.
+ * @param deploying - whether the first deployment is incomplete. If so, the function returns false.
  * @throws DowngradeError `target` is older.
  */
 export function shouldTakeUpdatePath(target: string, current: string, deploying: boolean): boolean {

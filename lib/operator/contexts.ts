@@ -80,7 +80,10 @@ export class Draft<T extends KubernetesObject> implements StatusDraft<T> {
   #warnOfLateCall: ((method: string) => void) | undefined;
   #fields: Readonly<Record<string, unknown>> = {};
 
-  /** @param onLost - called before fields or conditions are set that are not written; undefined if all are written */
+  /**
+   * @param onLost - called when a handler sets fields or conditions that will not be written; undefined if the
+   *   controller writes the status
+   */
   constructor({ metadata }: T, onLost?: (method: string) => void) {
     this.#generation = metadata.generation;
     this.#onLost = onLost;
@@ -256,7 +259,7 @@ const builderOptionNames: OptionNames<OperatorBuilderOptions> = {
 /** @throws OperatorError `InvalidOption`: the operator sets one of `options` itself, or one is unknown. */
 export function refuseDecided({ kind }: { readonly kind: string }, options: object): void {
   const subject = `for(${kind}): withBuilder`;
-  // Without types, the function may be async: its options would be ignored.
+  // In plain JavaScript, the function may be async: its options would be ignored.
   if (options instanceof Promise || !isJsonObject(options)) {
     refuseNonObject(`${subject}: want options or a function that returns them`, options);
   }

@@ -316,7 +316,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
     { updates, generation }: Failure,
     context: ReconcileContext,
   ): Promise<Partial<WrittenStatus<T>> & { readonly problem?: unknown }> {
-    // A time-out is shown after a change of the object, too.
+    // The failure may be a time-out in a reconcile of an earlier generation. Its conditions are written all the same.
     const isObserved = generation === object.metadata.generation;
     let problem: unknown;
     for (const update of updates) {

@@ -120,8 +120,8 @@ export class Operator implements OperatorDefinition {
   }
 
   /**
-   * The kinds that a running operator plans for its users: those of `builds` and `reconciles`. Other styles
-   * call code that does not know of plans, and would change what is outside the cluster.
+   * The kinds that a running operator plans for its users: those of `builds` and `reconciles`. Controllers with `uses`
+   * call code that does not support plans: during a plan, it would change things outside the cluster.
    * @internal
    */
   get plannedKinds(): readonly TypeReference<KubernetesObject>[] {

@@ -118,7 +118,7 @@ async function runUntil(
   try {
     const { name, cacheOptions } = operator;
     const settings = await settingsOf(operator, line, place, own).catch((error: unknown) => {
-      // A stop ends the reviews; that is not a failure.
+      // A stop of the operator aborts the requests that check its permissions. That is not a failure.
       if (signal.aborted) return undefined;
       throw error;
     });
@@ -160,7 +160,7 @@ async function warnOfUnconverted(
   }
 }
 
-/** An operator that knows which of its kinds can be planned. */
+/** An operator with a list of its kinds that can be planned. */
 interface PlannedOperator extends OperatorDefinition {
   readonly plannedKinds: readonly TypeReference<KubernetesObject>[];
 }

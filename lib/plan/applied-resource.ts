@@ -107,14 +107,14 @@ interface ThreeWays {
   readonly live: UnstructuredObject;
 }
 
-/** Returns a merge patch with the file's fields that removes those present only in the last applied file. */
+/** Returns a merge patch that sets the fields of the file, and removes fields that only the last applied file had. */
 function threeWayPatch({ last, given, live }: ThreeWays): Record<string, unknown> {
   const set = onlySet(createMergePatch(live, given));
   const unset = onlyUnset(createMergePatch(last, given), live);
   return merged(unset, set);
 }
 
-/** Keeps removals of fields that exist. */
+/** Returns the part of `patch` that removes fields of `live`. */
 function onlyUnset(patch: Record<string, unknown>, live: unknown): Record<string, unknown> {
   const there = isJsonObject(live) ? live : {};
   const entries = Object.entries(patch).flatMap(([name, value]): [string, unknown][] => {

@@ -14,7 +14,7 @@ import { withoutUndefined } from '../system/index.js';
 interface Behavior {
   /** Whether the cluster's controllers are working on the object, or will; false: they are done, failed or paused. */
   readonly isUnderway: (object: UnstructuredObject) => boolean;
-  /** Returns the status at rest, reached at `time`. */
+  /** Returns the status that the controllers would write at `time`, when their work on the object is complete. */
   readonly status: (object: UnstructuredObject, time: string) => object;
 }
 

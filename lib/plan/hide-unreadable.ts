@@ -54,6 +54,6 @@ function hidden({ path, from, to }: FieldChange): FieldChange {
 }
 
 function placeOf({ apiVersion, kind, namespace = '' }: ObjectReference): string {
-  // Steps may show an object in different versions.
+  // The steps of a plan may show one object in different API versions.
   return [groupOf(apiVersion), kind, namespace].join(' ');
 }

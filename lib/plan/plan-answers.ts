@@ -119,7 +119,8 @@ async function planAnswer(asked: Asked, parts: PlanAnswersParts): Promise<HttpAn
   requireKind(given, parts);
   const type = await client.resourceType<UnstructuredObject>(given);
   const namespace = query.get('namespace') ?? 'default';
-  // A namespace of a cluster-scoped resource must not reach the reviews: rights in it would be enough.
+  // Remove the namespace from a cluster-scoped resource. Otherwise the access reviews would accept a user who has
+  // rights only in that namespace.
   const { namespace: own, ...metadata } = given.metadata;
   const place = type.namespaced ? { namespace: own ?? namespace } : {};
   const object = { ...given, metadata: { ...metadata, ...place } };

@@ -65,8 +65,8 @@ function plannedObject(state: PlannedObjectState, schemaOf: SchemaSource): Plann
 }
 
 /**
- * Returns true if the operator wrote the status. The cluster's controllers write a simulated status, and a status that
- * is lost when an object is recreated.
+ * Returns false if the plan changes the status without a write of the operator: the status is simulated, or it is lost
+ * because the object is recreated.
  */
 function hasOwnStatus({ simulated, recreated, writers }: PlannedObjectState): boolean {
   if (simulated === true) return false;

@@ -164,7 +164,10 @@ interface Work {
   readonly clock: PlanClock;
 }
 
-/** Passes time between reconciles: a message of a status is replaced after 5 seconds. */
+/**
+ * A clock that advances between reconciles, because an operator writes a changed message of a status at most every 5
+ * seconds.
+ */
 class PlanClock implements Clock {
   readonly #clock: Clock;
   #passedMs = 0;
@@ -231,7 +234,10 @@ function waitOf(work: Work, message: string | undefined): Pick<ResourcePlan, 'wa
   return waits === undefined || waits === '' ? {} : { waits };
 }
 
-/** Whether the operator writes a condition of an object, in the plan or before, by its manager names. */
+/**
+ * Whether a condition of an object counts as the operator's: the plan changes it, or its owner is one of the operator's
+ * field managers or unknown.
+ */
 function isOwn(
   condition: Condition,
   { before, after, writers }: PlannedObjectState,
@@ -275,7 +281,10 @@ function due({ controllers, root, planned }: Work): readonly Due[] {
   );
 }
 
-/** Brings all objects underway to rest. @returns these objects */
+/**
+ * Simulates that the cluster's controllers complete their work on all objects.
+ * @returns the objects that this changes
+ */
 function rollOut(planned: PlannedObjects, clock: Clock): readonly ObjectReference[] {
   return planned.known.flatMap((state) => {
     const { after } = state;

@@ -268,9 +268,9 @@ export class PlannedWrites {
   }
 
   /**
-   * Applies to the server's object. If the operator has taken over a default in the plan in order to remove it, the
-   * server, which does not know that, may refuse the apply. Then two dry runs give the result: an apply with the
-   * server's value of the map around the default, and an update of its answer to the desired value.
+   * Applies to the server's object. If the plan takes over a default in order to remove it, the server may refuse the
+   * apply, because on the server the operator does not own the default. Then two dry runs give the result: an apply
+   * with the server's value of the map around the default, and an update of its answer to the desired value.
    */
   async #answerOfServer(
     object: KubernetesObject,
@@ -284,7 +284,7 @@ export class PlannedWrites {
       if (live === undefined || !writers.has(writerOf(options))) throw error;
       const desired = object as UnstructuredObject;
       const parents = refusedFields({ live, desired }, error).map((names) => names.slice(0, -1));
-      // A default in `spec` itself would leave nothing to apply.
+      // If the default is a field of `spec` itself, keeping the server's `spec` would leave nothing to apply.
       if (parents.length === 0 || parents.some(({ length }) => length < 2)) throw error;
       const kept = withValues(desired, live, parents);
       const { object: applied } = await dry.apply(kept, options);
@@ -301,7 +301,7 @@ export class PlannedWrites {
     options: WriteOptions,
   ): UnstructuredObject {
     const { finalizers = [] } = object.metadata;
-    // The server does not know the planned deletion.
+    // The server's answer lacks the `deletionTimestamp` of a planned deletion.
     const { deletionTimestamp = object.metadata.deletionTimestamp } = state.after?.metadata ?? {};
     const isGone = deletionTimestamp !== undefined && finalizers.length === 0;
     // A dry run leaves the server's version unchanged, which the next write must name.
@@ -338,8 +338,8 @@ function withMetadataOf(
 }
 
 /**
- * Returns `object` with the fields that other writers have applied in the plan and that `object` lacks. The server
- * does not know these applies: it would remove a field that only the writer of `object` has applied on the server.
+ * Returns `object` with the fields that other writers have applied in the plan and that `object` lacks. The server has
+ * not stored these applies: it would remove a field that only the writer of `object` has applied on the server.
  */
 function withOthers(
   object: KubernetesObject,

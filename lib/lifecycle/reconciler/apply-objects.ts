@@ -107,7 +107,8 @@ export function whyDegraded(objects: readonly UnstructuredObject[]): Degradation
     const rollout = rolloutStatus(object);
     if (rollout.complete) return [];
     const { message, stuck } = rollout;
-    // A user must resume it: an upgrade would otherwise wait forever without a visible reason.
+    // A paused workload counts as stuck, so that a condition tells users to resume it. Otherwise an upgrade would wait
+    // forever without a visible reason.
     if (isPaused(object))
       return [{ kind: object.kind, message: `${message}; paused`, stuck: true }];
     return [{ kind: object.kind, message, stuck }];
@@ -118,7 +119,9 @@ export function whyDegraded(objects: readonly UnstructuredObject[]): Degradation
   return { reason: `${first.kind}NotReady`, message, stuck: waiting.some(({ stuck }) => stuck) };
 }
 
-/** Returns the workloads that have not rolled out, each with its progress, in stable wording. */
+/**
+ * Returns the workloads that have not rolled out, each with its progress. While pods start, the texts stay the same.
+ */
 export function rollouts(objects: readonly UnstructuredObject[]): readonly string[] {
   return objects.flatMap((object) => {
     const rollout = rolloutStatus(object);

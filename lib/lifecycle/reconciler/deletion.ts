@@ -58,15 +58,16 @@ export async function deleteSystem(
   if (!isAnnounced) pass.failureReason = blocked;
   const { desired, owned, problem } = await announced(pass, watched, isAnnounced).catch(
     (error: unknown) => {
-      // Set this even for an error that is not reported in conditions. Otherwise the phase alone would show
-      // that all callbacks were called.
+      // Set the conditions for every error, also for those that are otherwise not shown in conditions. Without them,
+      // the phase alone would mean that all callbacks were called.
       const message = `not all callbacks were called: ${causesOf(pass, error)}`;
       if (!isAnnounced) pass.explain({ reason: blocked, message });
       throw error;
     },
   );
   pass.failureReason = 'ReconcileFailed';
-  // A deletion has begun, even if the rest of this reconcile fails for a reason that conditions do not show.
+  // Show in the conditions now that the deletion has begun: the rest of this reconcile may fail with an error that is
+  // not shown in them.
   if (!isAnnounced) pass.explain(undefined);
   reportGone(pass, owned);
   const again = isDeletedAlone(pass.cr) ? undefined : await deleteOwned(pass, desired, owned);
@@ -96,7 +97,7 @@ async function end(pass: Pass): Promise<undefined> {
   pass.status = { ...pass.status, phase: nextPhase(pass.status.phase ?? '', 'DeletionCompleted') };
   pass.explain(undefined);
   await writeStatus(pass).catch((error: unknown) => {
-    // The finalizer would otherwise hold the configuration forever.
+    // If the server will never store the status, go on: otherwise the finalizer would hold the configuration forever.
     if (!isUnstorable(error)) throw error;
     const { message: why } = error;
     pass.logger.warn(`the deletion is complete, although its status cannot be stored: ${why}`);

@@ -30,8 +30,8 @@ import { callUserCode } from './user-code.js';
  *
  * ## Flow of a reconcile
  * read, (paused), (delete), (refuse a downgrade), survey, (begin), sanity, (upgrade), configuration, objects,
- * perishables, rollouts, prune, (complete), status, events. Perishables are renewed even if an earlier step
- * fails. The status is written once, at the end, even after an error, and events are recorded after that
+ * perishables, rollouts, prune, (complete), status, events. Perishables, the objects that expire, are renewed even if an
+ * earlier step fails. The status is written once, at the end, even after an error, and events are recorded after that
  * write.
  *
  * ## Guarantees
@@ -66,8 +66,9 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
   }
 
   /**
-   * Returns the access that it needs besides watching the configurations, for `Manager.add`: to the kinds that
-   * the CrManager names, in any namespace. To create Roles, it also needs the permissions that they grant.
+   * Returns the access that the reconciler needs besides watching the configurations, for `Manager.add`: to the kinds
+   * that the CrManager names, in any namespace. To create Roles, the operator also needs the permissions that they
+   * grant.
    */
   get requires(): readonly RequiredAccess[] {
     return lifecycleAccess(this.#settings);
@@ -76,7 +77,7 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
   /**
    * Reconciles the system of one configuration.
    * @param operatorVersion - the version of the running operator, preferably a semantic one.
-   * @throws the error; several errors as an AggregateError. Call it again then.
+   * @throws the error, or an AggregateError if there are several. Call the method again after an error.
    * @throws OperatorError `InvalidOption`: `operatorVersion` is empty.
    */
   async reconcile(request: LifecycleRequest, operatorVersion: string): Promise<Result> {
@@ -101,7 +102,7 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
       pass.record(true);
     } catch (error) {
       if (isUnstorable(error)) {
-        // The status cannot show the problem.
+        // The status can't be stored, so report the problem in an Event.
         pass.addEvent({ type: 'Warning', reason: 'ReconcileFailed', message: error.message });
       }
       pass.record(false);

@@ -196,7 +196,10 @@ export async function deleteObject(
   return left;
 }
 
-/** Makes the conditions wait for an object that is being deleted, and records it for its event. */
+/**
+ * Names an object that is being deleted in the conditions, and remembers it for the event about the end of its
+ * deletion.
+ */
 export function waitUntilGone(pass: Pass, object: UnstructuredObject): void {
   pass.settings.deletions.add(pass.cr.metadata.uid, object);
   pass.waitFor(`${describeObject(object)}: deletion requested${heldBy(object)}`);

@@ -34,7 +34,7 @@ export class Pass {
   readonly operatorVersion: string;
   /** May read from a cache. */
   readonly client: Client;
-  /** Reads from the server. The next read from the cache sees its writes too. */
+  /** Reads from the server. Later reads from the cache include its writes. */
   readonly live: Client;
   readonly logger: Logger;
   readonly signal: AbortSignal;
@@ -46,9 +46,9 @@ export class Pass {
   isOver = false;
   /** Whether this reconcile began a deployment or an upgrade. The same reconcile cannot complete it. */
   hasBegun = false;
-  /** The reason of an error of this reconcile in the conditions. */
+  /** The reason that the conditions get if this reconcile fails. */
   failureReason = 'ReconcileFailed';
-  /** Whether perishables were renewed, or must not be. */
+  /** Whether the renewal of perishables, the objects that expire, is done or must not run. */
   arePerishablesKept = false;
   readonly #waitingFor: string[] = [];
   #complaint: Trouble | undefined;
@@ -92,7 +92,7 @@ export class Pass {
     this.#addEvent(event, { ofStatus: true });
   }
 
-  /** Adds an object and its progress to those that the conditions wait for. */
+  /** Adds an object, with its progress, to those that the conditions name as awaited. */
   waitFor(what: string): void {
     this.#waitingFor.push(what);
   }
@@ -214,7 +214,10 @@ interface PendingEvent {
   readonly ofStatus: boolean;
 }
 
-/** Returns `client` with reads from the server. Writes of its live client would bypass the cache. */
+/**
+ * Returns a client that reads from the server and writes through `client`. After a write through `client.live`, the
+ * cache could still return the old object.
+ */
 function liveReads(client: Client & { readonly live?: Client }): Client {
   const { live } = client;
   if (live === undefined) return client;

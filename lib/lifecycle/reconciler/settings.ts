@@ -35,7 +35,7 @@ export interface HookContext {
 /** Options of `LifecycleReconciler`: the required parts, and hooks. */
 export interface LifecycleReconcilerOptions<CR extends LifecycleObject> {
   readonly crManager: CrManager<CR>;
-  /** May read from a cache. The caller owns it. */
+  /** The client for all requests, which may read from a cache. The reconciler does not close it. */
   readonly client: Client & { readonly live?: Client };
   /** The operator's own namespace, for callbacks. */
   readonly namespace: string;
@@ -133,8 +133,8 @@ type StayOptional = Optional | 'watchRegistrator' | 'preCreateHook' | 'namespace
 type Options = LifecycleReconcilerOptions<LifecycleObject>;
 
 /**
- * The option, by CrManager, that messages name in place of `getAllResources`. `lifecycle` makes a CrManager of its own
- * options, and users know only the names of these.
+ * By CrManager: the option that messages name in place of `getAllResources`. `lifecycle` makes a CrManager from its own
+ * options, whose names are the only ones that its users know.
  */
 const listNames = new WeakMap<object, string>();
 

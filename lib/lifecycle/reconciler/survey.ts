@@ -161,7 +161,7 @@ function ownedByAnother({ desired, current }: SurveyedObject, cr: LifecycleObjec
   return [`${describeObject(desired)} belongs to ${owner}: delete it, or choose another name`];
 }
 
-/** The delay until the next reconcile of a configuration with such problems, in milliseconds. */
+/** The delay until the next reconcile of a configuration with problems that prevent its deployment, in milliseconds. */
 export const problemRetryMs = 30_000;
 
 /** Returns the problem that a user must solve first; undefined if nothing blocks. */

@@ -80,7 +80,7 @@ export class OwedCallbacks {
   }
 }
 
-/** Whether there may be callbacks for `object`. They get their own copies. */
+/** Whether there may be callbacks for `object`, so that copies of it must be made for them. */
 export function hasCallbacks({ settings }: Pass, object: UnstructuredObject): boolean {
   return settings.dispatcher.handles?.(object) ?? true;
 }
@@ -88,7 +88,8 @@ export function hasCallbacks({ settings }: Pass, object: UnstructuredObject): bo
 /**
  * Calls the callbacks of an object.
  * @throws the error of a callback, unchanged.
- * @throws OperatorError `InvalidObject`: a callback made another object of the one that is written then.
+ * @throws OperatorError `InvalidObject`: a callback changed the kind, name or namespace of the object that is written
+ *   after it.
  */
 export async function invokeCallbacks(
   pass: Pass,
@@ -120,7 +121,7 @@ function writtenAfter(
 
 type Identity = Readonly<Record<string, unknown>>;
 
-/** Callbacks in plain JavaScript can leave anything of an object. */
+/** Any field may be missing, because a callback in plain JavaScript can remove it. */
 function identifyingFields(object: Partial<UnstructuredObject> | undefined): Identity {
   const { apiVersion, kind, metadata }: Partial<UnstructuredObject> = object ?? {};
   const { name, namespace }: Partial<UnstructuredObject['metadata']> = metadata ?? {};

@@ -114,7 +114,7 @@ export interface ClusterRoleOptions extends ClusterObjectOptions {
 
 /** Options of `ResourceBuilder.aggregateClusterRole`. */
 export interface AggregateClusterRoleOptions extends ClusterRoleOptions {
-  /** The role that aggregates its rules, for example `view`. */
+  /** The role that receives the rules of this ClusterRole by aggregation, for example `view`. */
   readonly aggregateTo: string;
 }
 
