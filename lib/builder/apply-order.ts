@@ -135,8 +135,8 @@ function whyNotEstablished(definition: object = {}): string | undefined {
 }
 
 /**
- * Returns the containers among `orphans` that still contain objects of the owner, with the reason to wait.
- * Deleting a container also deletes the desired objects in it, and those that are never pruned.
+ * Returns the Namespaces and CustomResourceDefinitions among `orphans` that still contain objects of the owner, with
+ * the reason to wait. Deleting one would also delete its desired objects, and those that are never pruned.
  * @param controlled - everything that the owner controls
  */
 export function occupiedContainers(

@@ -59,7 +59,8 @@ let endOf: (chain: Builder) => ChainEnd;
  *   after the other objects are reconciled.
  * - Nothing is written for an owner that is being deleted.
  * - An inconsistent chain throws `DuplicateObject`, `UnknownReference`, `InvalidOwner` or `InvalidOption` before
- *   anything is written. So does a chain that lacks a link because the result of the link was dropped.
+ *   anything is written. So does a chain that lacks a link because the code did not use the Builder that the link
+ *   returned.
  */
 export class BuilderChain<Names extends ChainNames> {
   static {

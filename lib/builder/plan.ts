@@ -108,8 +108,8 @@ function isContainerToChange({ planned: { action, ref } }: PlannedStep): boolean
 }
 
 /**
- * Returns the step of an object that waits for `needed`: a pending object, or the Namespace or definition that its dry
- * run lacked. After the change of `needed`, the object may succeed.
+ * Returns the step of an object that waits for `needed`: a pending object, or a Namespace or CustomResourceDefinition
+ * that did not exist at its dry run. After the change of `needed`, the object may succeed.
  */
 function waiting({ chained }: PlannedStep, needed: PlannedStep, how: string): PlannedStep {
   const reason = `waits for ${describeObject(needed.planned.ref)}, which ${how}`;

@@ -211,7 +211,7 @@ export class Run {
     return Promise.all(objects.map(start));
   }
 
-  /** Returns the Namespaces and definitions that `objects` need and that are not yet reconciled. */
+  /** Returns the Namespaces and CustomResourceDefinitions that `objects` need and that are not yet reconciled. */
   #containersFor(chain: Chain, objects: readonly ChainedObject[]): readonly ChainedObject[] {
     const needed = new Set(objects.flatMap(containersOf));
     return chain.objects.filter((one) => {

@@ -108,7 +108,10 @@ export class PassContext implements ResourceContext {
     return this.#at({ place: { resourceSet: this.resourceSet, resource: this.resource, step } });
   }
 
-  /** Returns the context for an attempt of the same step, and a function that undoes the requests made of it. */
+  /**
+   * Returns the context for an attempt of the same step, and a function that undoes the requests that the attempt made,
+   * such as `requeueAfter`.
+   */
   inAttempt(): { readonly context: PassContext; readonly undoRequests: () => void } {
     const attempt = Symbol();
     const context = this.#at({ attempts: [...this.#attempts, attempt] });
@@ -251,7 +254,7 @@ export type Place = Pick<ResourceContext, 'resourceSet' | 'resource' | 'step'>;
 /** The position of a context in its reconcile. */
 interface Position {
   readonly place: Place;
-  /** Stands for the resource, which can be canceled. */
+  /** Identifies the run of one resource, which `cancelResource` cancels. */
   readonly scope: symbol;
   /** The attempts of retried steps that the context belongs to. */
   readonly attempts: readonly symbol[];

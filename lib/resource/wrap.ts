@@ -124,8 +124,8 @@ function wrapMethods<T extends KubernetesObject>(
 }
 
 /**
- * Returns the context that a wrapper gave to `run`. Without types, it may be another value, such as the number of the
- * attempt from a function that repeats `run`.
+ * Returns the context that a wrapper gave to `run`. In plain JavaScript, the wrapper may pass another value, such as
+ * the number of the attempt.
  * @throws InvalidConfigError it is not a context.
  */
 function given(own: ResourceContext | undefined): ResourceContext | undefined {

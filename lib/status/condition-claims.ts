@@ -40,7 +40,7 @@ interface WrittenCondition {
   /** As the server stored it: the schema may lack fields. */
   readonly stored: Condition | undefined;
   readonly atMs: number;
-  /** The number of times in a row that it replaced the value of another writer. */
+  /** How many times in a row this operator has replaced the value of another writer by writing the condition. */
   readonly replaced: number;
 }
 
@@ -49,7 +49,10 @@ type LastWrite = ReadonlyMap<string, WrittenCondition>;
 /** The conditions of an object that this operator may write. */
 export interface OwnConditions {
   readonly conditions: readonly ConditionUpdate[];
-  /** Records the conditions taken from rivals, and those that `answer` to the write shows. */
+  /**
+   * Call it after the write, with the server's answer: it records the conditions that were taken from other operators,
+   * or the values that the server stored.
+   */
   written(answer: KubernetesObject): void;
 }
 
@@ -64,19 +67,22 @@ export interface OwnConditions {
  */
 export class ConditionClaims {
   readonly #options: ClaimsOptions;
-  /** The rivals from which this operator took conditions, by uid, then by condition type. */
+  /** The field managers from which this operator took conditions, by the object's uid, then by condition type. */
   readonly #taken = new LruMap<string, ReadonlyMap<string, string>>(rememberedObjects);
   /** The last written conditions by uid; only for merge patches. */
   readonly #last = new LruMap<string, LastWrite>(rememberedObjects);
   readonly #warned = new Set<string>();
-  /** The condition types that are left to a writer without a name. */
+  /**
+   * The condition types that this operator no longer writes, because another writer keeps replacing them. Only for
+   * merge patches.
+   */
   readonly #lost = new Set<string>();
 
   constructor(options: ClaimsOptions) {
     this.#options = options;
   }
 
-  /** Leaves out the conditions that rivals keep, and warns once about each. */
+  /** Leaves out the conditions that other operators keep, and warns once about each. */
   own(
     object: KubernetesObject,
     conditions: readonly ConditionUpdate[],
@@ -90,7 +96,7 @@ export class ConditionClaims {
     return this.#besideReplacers(object, conditions, now);
   }
 
-  /** Finds rivals in `managedFields`. */
+  /** Finds the other operators that apply a condition in `managedFields`. */
   #besideAppliers(
     object: KubernetesObject,
     conditions: readonly ConditionUpdate[],
@@ -200,7 +206,10 @@ function conditionsIn({ manager = '', fieldsV1 = {} }: ManagedFieldsEntry): Appl
   return { manager, set: status.below(fieldElement('conditions')) };
 }
 
-/** Returns the other manager that owns the state of a condition. A plain list has one owner, so no rivals. */
+/**
+ * Returns the other manager that owns the state of a condition. If the conditions are a plain list, one manager owns
+ * the whole list, so the result is undefined.
+ */
 function rivalOf(
   applied: readonly AppliedConditions[],
   type: string,

@@ -78,7 +78,7 @@ export interface WrittenStatus<T> {
 }
 
 const rememberedWrites = 10_000;
-/** Minimum interval of writes that only change messages: each write wakes all watchers of the object. */
+/** Minimum interval of writes that only change messages: each write sends an event to all watchers of the object. */
 const messageIntervalMs = 5_000;
 
 /** The last status write of an object. */
@@ -138,7 +138,7 @@ export class StatusWriter<T extends KubernetesObject> {
     const { clock, logger } = context;
     const nowMs = clock.monotonicMs();
     const last = this.#written.get(object.metadata.uid ?? '');
-    // Compare the texts that are stored, not longer ones.
+    // Compare the texts as they will be stored: a text that is too long is cut.
     const conditions = wanted.conditions?.map((each) => ({ ...each, ...conditionTexts(each) }));
     const own = this.#claims.own(object, conditions ?? [], { logger, nowMs, isObserved });
     const update = { ...wanted, conditions: own.conditions };
@@ -326,8 +326,8 @@ class StatusGaps {
   readonly #missing = new Set<string>();
   readonly #unsaid: string[] = [];
   /**
-   * By uid of an object: the status for which the server refused the conditions of the operator. They are sent again
-   * once it changes.
+   * By uid of an object: the status for which the server refused the conditions of the operator. The conditions are
+   * sent again once that status changes.
    */
   readonly #refused = new LruMap<string, { readonly status: unknown }>(rememberedRefusals);
   #isKept = true;

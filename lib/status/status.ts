@@ -378,7 +378,7 @@ export async function mergeStatus<T extends KubernetesObject>(
       if (!mayPass || attempt >= maxAttempts) throw error;
       const now = await getIfExists(client.live ?? client, type, keyOf(object), { signal });
       if (now?.metadata.uid !== object.metadata.uid || now === undefined) return current;
-      // If both have the same resourceVersion, they differ only in what the cache has dropped.
+      // If `now` has the resourceVersion of `current`, they differ only in what the cache has dropped.
       const isChanged = now.metadata.resourceVersion !== resourceVersion;
       if (isChanged && (!isSameRequest(object, now) || !stands(now))) throw error;
       current = now;

@@ -23,12 +23,12 @@ export function refuseUnknownOptions<T extends object>(
 ): void {
   const given: unknown = options;
   if (typeof given !== 'object' || given === null || given instanceof Promise) {
-    // The defaults apply in place of undefined.
+    // Undefined is allowed: the defaults apply.
     if (given === undefined) return;
     const got = given === null ? 'null' : given instanceof Promise ? 'a promise' : typeof given;
     throw new OperatorError('InvalidOption', `${subject}: options: want an object, got ${got}`);
   }
-  // A `for` loop by name: some callers run a thousand times a second, and lists of entries would be garbage.
+  // Use `for … in`: some callers run a thousand times a second, and `Object.entries` would create lists each time.
   for (const name in options) {
     if (Object.hasOwn(names, name) || !Object.hasOwn(options, name)) continue;
     if (options[name] === undefined) continue;

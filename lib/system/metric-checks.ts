@@ -33,8 +33,8 @@ export function refuseOtherMetric(
 
 /**
  * Returns `metrics` that refuse invalid descriptions and samples (`InvalidOption`), as a registry of Prometheus would,
- * but with the name of the metric. They do so even if `metrics` discard all samples, so that an operator does not
- * fail only once its metrics are collected.
+ * but with the name of the metric. They do so even if `metrics` discard all samples, so that an invalid metric fails
+ * already in an operator without a registry.
  */
 export function checkedMetrics(metrics: Metrics): Metrics {
   return {
@@ -126,7 +126,7 @@ function refuseBuckets({ name, buckets }: HistogramOptions): void {
   throw invalid(name, `buckets: want a list of ascending numbers, got ${JSON.stringify(bounds)}`);
 }
 
-/** Returns a function that refuses a value or labels of a sample. It is called often. */
+/** Returns a function that refuses an invalid value or invalid labels of a sample. */
 function sampleCheck({
   name,
   labelNames = [],

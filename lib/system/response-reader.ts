@@ -6,7 +6,7 @@ import type { TransportRequest, TransportResponse } from './transport.js';
 interface Reading {
   /** Returns the error to throw in place of `error`. */
   readonly explain: (error: unknown) => unknown;
-  /** Called once, when the response has ended or failed, or its body is left. */
+  /** Called once, when the response has ended or failed, or the caller stops reading its body. */
   readonly end: () => Promise<void> | undefined;
 }
 
@@ -17,7 +17,7 @@ interface Waiting<T> {
 
 type Chunk = IteratorResult<Uint8Array, undefined>;
 
-/** Unread bytes and chunks from which on the connection waits for the reader. */
+/** If a response has so many unread bytes or chunks, the connection pauses until the reader has read them. */
 const most = { unreadBytes: 64 * 1024, unreadChunks: 1_000 };
 
 /**
@@ -31,7 +31,7 @@ export class ResponseReader
   readonly #reading: Reading;
   readonly #onAbort: () => void;
   #controller: Dispatcher.DispatchController | undefined;
-  /** Waits for the head of the response; undefined from then on. */
+  /** Settles the promise of the response's head; undefined once that promise is settled. */
   #sender: Waiting<TransportResponse> | undefined;
   #reader: Waiting<Chunk> | undefined;
   #chunks: Uint8Array[] = [];

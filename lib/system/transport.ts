@@ -70,8 +70,8 @@ export class WholeBody implements AsyncIterable<Uint8Array> {
 }
 
 /**
- * Sends requests to an API server: over pooled connections, or directly to an embedded server without a
- * socket. A transport knows nothing of Kubernetes: the client handles credentials, retries and `Status`.
+ * Sends requests to an API server: over pooled connections, or directly to an embedded server without a socket. A
+ * transport only carries HTTP: the client handles credentials, retries and `Status`.
  */
 export interface Transport {
   /** Host and port of the server, for metrics and messages; absent without a network. */
@@ -87,7 +87,7 @@ export interface Transport {
 
 /** Whether a request has ended, and its signal, which is created only when it is read. */
 export interface RequestEnding {
-  /** Whether the signal is aborted, or would be. */
+  /** Whether the request was aborted, even if its signal was never created. */
   readonly isOver: boolean;
   readonly signal: AbortSignal;
 }

@@ -35,7 +35,10 @@ function isOpenedByLink(headers: RequestHeaders['headers']): boolean {
   return headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
 }
 
-/** The name in the last header: clients send the same one with each request, and reading it costs. */
+/**
+ * The last header, and the name in it. It is kept because clients send the same header with each request, and parsing
+ * it takes time.
+ */
 let last = { header: '', name: '' };
 
 /** Whether `header`, a `Host`, is an IP address, `localhost` or an allowed name, with or without port. */

@@ -140,7 +140,7 @@ export interface LeftOverSearch {
   readonly keep?: LeftOverCheck['keep'];
 }
 
-/** Describes the remaining objects, of the owner and created for it, with the reason of each. */
+/** Describes the remaining objects (the owner, and objects that were created for it), with the reason of each. */
 export async function findLeftOvers(
   client: Client,
   { deleted, created, keep = () => false }: LeftOverSearch,

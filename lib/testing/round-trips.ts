@@ -21,8 +21,8 @@ export interface RoundTripOptions {
   readonly count?: number | undefined;
   /**
    * Returns a random object with changes: to satisfy CEL rules that random values rarely satisfy, or without fields
-   * that another version may lose. It is called again for each object without one of its fields, and for each smaller
-   * object: an object that it would change is not converted.
+   * that another version may lose. The function is also called for each object from which a field was removed, and for
+   * each smaller object that is tried after a loss: an object that it changes is not converted.
    * @defaultValue no changes
    */
   readonly adjust?:
@@ -90,7 +90,7 @@ interface Trip {
   readonly subject: string;
 }
 
-/** Valid objects are drawn, at most so many times the wanted number. */
+/** Random objects are drawn until enough of them are valid, at most this many for each wanted object. */
 const mostTries = 100;
 
 /** Every fourth object is converted without one of its fields, too: each one would take half as much time again. */

@@ -6,7 +6,7 @@ const mostCandidates = 5_000;
 /**
  * Returns a smaller JSON value that still fails: members and items are left out, strings shortened, numbers brought
  * nearer to zero, as long as `fails` returns true.
- * @param value - fails
+ * @param value - a value for which `fails` returns true
  */
 export function shrunk(value: unknown, fails: (candidate: unknown) => boolean): unknown {
   let smallest = value;

@@ -141,7 +141,7 @@ export async function startOperator(
   };
 }
 
-/** Advances `clock` from time to time until `work`, which must not fail, ends. */
+/** Advances `clock` in growing steps until `work`, which must not fail, ends. */
 async function advanceUntil(work: Promise<unknown>, clock: VirtualClock): Promise<void> {
   // Reconciles that only wait for I/O end by themselves.
   if (await endsWithin(work, 1_000, systemClock)) return;

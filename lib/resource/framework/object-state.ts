@@ -53,7 +53,7 @@ export class ObjectState<T extends KubernetesObject> {
     if (type === false) return { object: stated.object };
     const message = cutCharacters(readiness.message ?? '', longestMessage);
     const { generation } = stated.object.metadata;
-    // A ConfigMap has no generation.
+    // Some kinds, such as ConfigMap, have no `metadata.generation`.
     const observed = generation === undefined ? {} : { observedGeneration: generation };
     try {
       const update = { type, ...readiness, message, ...observed };
@@ -209,8 +209,8 @@ function isOf(framework: string, { message }: Condition): boolean {
 const remembered = 10_000;
 
 /**
- * Remembers the reports about each object, so that each is made once and not in every reconcile. Lost on
- * restart, or after reports about ten thousand other objects.
+ * Remembers the reports about each object, so that each is made once and not in every reconcile. The reports are in
+ * memory: a restart loses them, and so do reports about ten thousand other objects.
  */
 export class LatestReports {
   readonly #reports = new LruMap<string, Map<string, string>>(remembered);

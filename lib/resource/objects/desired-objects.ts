@@ -177,7 +177,7 @@ function isSetByOthers(
 ): boolean {
   const { labels = {}, managedFields } = live.metadata;
   if (!Object.hasOwn(labels, label)) return false;
-  // Without `managedFields`, only the value shows the setter.
+  // Without `managedFields`, only a different value shows that another manager has set the label.
   if (managedFields === undefined) return labels[label] !== wanted;
   const owners = fieldManagersOf(live, fieldPath('metadata', 'labels', label));
   return owners.some(({ name, operation }) => name !== manager || operation !== 'Apply');

@@ -308,7 +308,7 @@ function claimObjects(
   }
 }
 
-// Garbage collection and finalizers may take longer; the watch reports the end too.
+// Delay before the next check of a pending object, in milliseconds. A watch event may trigger the check earlier.
 const pendingRetryMs = 5_000;
 
 /** Returns the outcome of `work` on one object. A failure is recorded, and is an outcome too. */

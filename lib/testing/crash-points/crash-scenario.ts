@@ -147,7 +147,7 @@ export function resolveScenario<C extends CrashCluster>(
 
 function defaultCluster(): Promise<EmbeddedCluster<VirtualClock>> {
   const clock = new VirtualClock();
-  // Comparisons ignore Events, and a run without those of the cluster is faster.
+  // Comparisons ignore Events, and a run is faster if the cluster's controllers write none.
   const options = { simulateWorkloads: true, controllers: { events: false } };
   return EmbeddedCluster.start({ ...options, clock, random: seededRandom(1) });
 }

@@ -49,7 +49,7 @@ export class OperatorLife {
     return this.#isDead;
   }
 
-  /** Runs the operator, which has the reconciles that begin inside. */
+  /** Runs the operator. Reconciles that begin within `operator` are added to `handlers`. */
   run(operator: () => Promise<void>): Promise<void> {
     const watch = this.handlers.began.bind(this.handlers);
     return reconcileWatch.run(watch, () => Promise.resolve().then(operator));
@@ -127,7 +127,7 @@ async function fail<T>(
   throw errorOf(fault, { verb, kind: type.kind, namespace, name }, when);
 }
 
-/** Settles a promise; the result returns its value or throws its error. */
+/** Waits until a promise is settled. Returns a function that returns its value or throws its error. */
 async function outcomeOf<T>(promise: Promise<T>): Promise<() => T> {
   try {
     const value = await promise;

@@ -36,7 +36,7 @@ export interface Played {
   readonly problems: readonly CrashProblem[];
 }
 
-// Long enough for reactions to the last write to begin.
+// Time for reactions to the last write to begin, in milliseconds.
 const calmMs = 1_000;
 const shutdownMs = 60_000;
 /** If the scenario's clock is virtual: the real time, by the system clock, that a request gets for its I/O. */
