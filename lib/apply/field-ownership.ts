@@ -75,15 +75,14 @@ function adoptedRemovals(
 }
 
 const cleared = 'its managedFields had been cleared';
-// The manager to which the server assigns all existing fields at the first apply to an object without
-// managers.
+// The manager to which the server assigns all existing fields at the first apply to an object without `managedFields`.
 const beforeFirstApply = 'before-first-apply';
 
 /**
- * Returns the managers of `live`, repaired after a user cleared `managedFields`. After that, the next apply
- * assigns all existing fields to `before-first-apply`, including those that `manager` applied. The result
- * removes the fields of `manager` from that entry, so that `manager` owns them alone. The entry keeps all
- * other fields, because they may belong to other managers.
+ * Returns the `managedFields` of `live`, repaired after a user cleared them. After that, the next apply assigns all
+ * existing fields to `before-first-apply`, including those that `manager` applied. The result removes the fields of
+ * `manager` from that entry, so that `manager` owns them alone. The entry keeps all other fields, because they may
+ * belong to other managers.
  *
  * The function looks for the entry in every reconcile, not only after an apply. So a process that stopped in
  * between repairs it after its restart.
@@ -146,7 +145,7 @@ export function adoptionOfDefaults(
 
 const plainPath = /^[a-z]+(?:\.[a-z]+)+$/i;
 
-/** Returns the fields, as names from the root, that a refusal of `desired` names and only `live` has. */
+/** Returns the paths of the fields that the server names in its refusal of `desired`, and that only `live` has. */
 export function refusedFields(
   { live, desired }: { readonly live: UnstructuredObject; readonly desired: UnstructuredObject },
   refusal: unknown,
@@ -165,7 +164,7 @@ function leavesOf(value: unknown, path: FieldPath): readonly FieldPath[] {
   );
 }
 
-/** Writes the managers of `adoption`. @returns the object after the write */
+/** Writes the `managedFields` of `adoption`. @returns the object after the write */
 export async function adoptFields(
   { client, settings }: ApplyContext,
   { desired: { type, ref }, live }: Pair,

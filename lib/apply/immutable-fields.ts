@@ -232,7 +232,7 @@ function probeObject(object: UnstructuredObject): UnstructuredObject {
   return { ...object, spec };
 }
 
-// Pods outside of the new selector would keep their names, and block the new set forever.
+// Pods that the new selector does not select would keep their names, so the new StatefulSet could never create its own.
 async function checkSelection(
   { client, settings }: ApplyContext,
   desired: DesiredObject,

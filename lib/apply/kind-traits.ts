@@ -189,7 +189,7 @@ export function stageOf(type: TypeMeta): Stage {
   return traitsByKind.get(kindKey(type))?.stage ?? 'other';
 }
 
-// Kinds without a builder method that pods may need.
+// Kinds that pods may need, and for which the builder has no method.
 const alsoEarly = new Set([
   ...[ClusterRole, ClusterRoleBinding, StorageClass].map((type) => kindKey(type)),
   'scheduling.k8s.io/PriorityClass',

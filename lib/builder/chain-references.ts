@@ -138,7 +138,7 @@ function mount(objectName: string, options: MountOptions, defaults: MountDefault
   };
 }
 
-// An object's name may have dots and 253 characters; a volume's name allows no dots and 63 characters.
+// An object's name may have dots and up to 253 characters. A volume's name may have no dots and up to 63 characters.
 function volumeNameOf(objectName: string): string {
   return labelValueOf(objectName).replaceAll('.', '-');
 }

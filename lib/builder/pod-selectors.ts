@@ -5,7 +5,7 @@ import { isOperatorError } from '../system/index.js';
 import type { Chain, ChainedObject } from './chain.js';
 import type { RunContext } from './context.js';
 
-/** An object that selects pods, as the chain wants it and as it is. */
+/** An object that selects pods, as the chain desires it and as it is in the cluster. */
 export interface SelectingObject {
   readonly chained: ChainedObject;
   readonly live: UnstructuredObject;

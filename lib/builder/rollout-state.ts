@@ -77,9 +77,9 @@ function lastProgressMs({ metadata }: KubernetesObject, manager: string): number
 
 /** Reasons why a workload has to wait for earlier workloads. */
 export interface WorkloadGate {
-  /** Reason not to replace its pods yet; undefined if they may be replaced. */
+  /** Reason not to replace the workload's pods yet; undefined if they may be replaced. */
   readonly replacement?: string | undefined;
-  /** Reason not to create it yet; undefined if it may be created. */
+  /** Reason not to create the workload yet; undefined if it may be created. */
   readonly creation?: string | undefined;
 }
 

@@ -366,8 +366,8 @@ function chainsIn(looks: CacheLooks): SettledChains {
 }
 
 /**
- * Forgets owners that the cache no longer has: their entries hold whole objects. Each call checks the owners that were
- * unused for longest; those that exist count as used, so that the next call checks others.
+ * Removes the entries of owners that the cache no longer has: an entry holds whole objects. Each call checks the owners
+ * that were unused for longest; those that exist count as used, so that the next call checks others.
  */
 function forgetGone(looks: CacheLooks, owners: SettledChains): void {
   for (let n = 0; n < checkedOwners; n++) {

@@ -174,7 +174,7 @@ async function presentWorkload(
   successor: UnstructuredObject | undefined,
 ): Promise<UnstructuredObject | undefined> {
   const { selector } = serviceSpecOf(service);
-  // The Service still selects its old pods.
+  // The Service still selects pods of `successor` that its rollout has not replaced yet.
   if (successor !== undefined && !rolloutStatus(successor).complete && readyPods(successor) > 0) {
     return successor;
   }

@@ -28,7 +28,7 @@ export interface SeriesEntry {
   readonly key: string;
   /** The Event as it was first recorded. */
   readonly event: Event;
-  /** Number of times it was recorded. */
+  /** Number of times that the Event was recorded. */
   count: number;
   /** The count that the server has; 0 if the Event is not created yet. */
   writtenCount: number;
@@ -322,7 +322,7 @@ interface Collected {
 }
 
 /**
- * Summarizes the events of an object beyond its limits, so that none goes unreported. A summary has the
+ * Summarizes the events by which an object exceeds its limits, so that every event is reported. A summary has the
  * number of events, the kinds of the related objects, and the last note.
  */
 export class SummaryBook {

@@ -335,7 +335,7 @@ export class EventRecorder implements Recorder {
     this.#sweepAt(this.#nextSweepMs(this.#series.unwritten()));
   }
 
-  /** Returns when one of `entries` is next due; undefined if none is. */
+  /** Returns when one of `entries` is next due; undefined if no entry is due. */
   #nextSweepMs(entries: readonly SeriesEntry[]): number | undefined {
     // `onSettled` schedules the entries that the writer still holds.
     return this.#series.nextSweepMs(entries.filter((entry) => !this.#writer.has(entry)));

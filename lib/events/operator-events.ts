@@ -20,7 +20,7 @@ export interface WriteFailed {
   readonly ref: Omit<ObjectReference, 'name'> & { readonly name?: string | undefined };
   readonly owner?: ObjectReference | undefined;
   readonly verb: WriteVerb;
-  /** The thrown error. The message of a Secret's error may quote its data: do not log it. */
+  /** The thrown error. If the object is a Secret, the message may quote its data: do not log it. */
   readonly error: unknown;
 }
 

@@ -35,7 +35,7 @@ const quietKinds: ReadonlySet<string> = new Set([
   ...['APIService', 'ControllerRevision', 'EndpointSlice', 'Endpoints', 'Node', 'IPAddress'],
   ...['MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration'],
 ]);
-/** Names to omit in every namespace. */
+/** Objects that the feed leaves out in every namespace: a name, or a kind and a name. */
 const quietNames: ReadonlySet<string> = new Set(['kube-root-ca.crt', 'ServiceAccount default']);
 const systemNamespace = /^kube-/;
 const ignored = [...serverSetFields, 'status'];

@@ -53,7 +53,10 @@ export interface ControllerPlan<T extends KubernetesObject> {
     | { readonly type: 'builds'; readonly handle: BuildHandler<T, string> }
     | { readonly type: 'reconciles'; readonly handle: ReconcileHandler<T, string> };
   readonly finalize: FinalizeHandler<T> | undefined;
-  /** Removed if `finalize` is undefined. Undefined if another controller of the kind uses it. */
+  /**
+   * The finalizer of the controller, which removes it if `finalize` is undefined. The field is undefined if another
+   * controller of the kind uses the same finalizer.
+   */
   readonly finalizer: string | undefined;
   /** Undefined if no status is written. */
   readonly status: StatusSettings<T> | undefined;

@@ -150,7 +150,7 @@ export class Operator implements OperatorDefinition {
     return controller;
   }
 
-  /** A definition without a conversion makes the API server drop the fields that a version lacks. */
+  /** If a CRD has no conversion, the API server drops the fields that a version lacks. */
   #refuseUnconverted(type: TypeReference<KubernetesObject>): void {
     if (!this.#installsCrds || !isConvertedResource(type)) return;
     const remedy =

@@ -145,7 +145,7 @@ async function runUntil(
   }
 }
 
-/** Warns of definitions that were deployed without the address of their webhook. Never throws. */
+/** Warns of CustomResourceDefinitions that were deployed without the address of their webhook. Never throws. */
 async function warnOfUnconverted(
   operator: OperatorDefinition,
   { client, logger, signal }: Place,
@@ -165,7 +165,7 @@ interface PlannedOperator extends OperatorDefinition {
   readonly plannedKinds: readonly TypeReference<KubernetesObject>[];
 }
 
-/** Answers plans on the metrics server, which must review its clients. */
+/** Answers requests for plans on the metrics server, which must check the permissions of its clients. */
 async function answerPlans(
   operator: PlannedOperator,
   manager: Manager,

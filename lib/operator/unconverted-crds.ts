@@ -4,7 +4,7 @@ import { isConvertedResource } from '../crd/internal.js';
 import type { OperatorDefinition, OperatorResource } from '../manager/index.js';
 import { isForbidden, CustomResourceDefinition, keyOf } from '../object/index.js';
 
-/** The message about a definition that {@link unconvertedCrds} returns. */
+/** The message about a CRD that {@link unconvertedCrds} returns. */
 export const unconverted =
   'served without its conversion: the API server drops the fields that a version lacks; deploy config/default';
 
@@ -23,8 +23,8 @@ export function unservedConversions({
 }
 
 /**
- * Returns the names of the definitions in a cluster that call no webhook although functions convert their versions.
- * A definition that may not be read is left out.
+ * Returns the names of the CRDs in a cluster that call no webhook although functions convert their versions. A CRD that
+ * the operator may not read is left out.
  */
 export async function unconvertedCrds(
   client: Client,

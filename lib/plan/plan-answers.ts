@@ -66,7 +66,7 @@ export function planAnswers(parts: PlanAnswersParts): PostAnswer {
   return async (question, access) => {
     const review = await reviewed(access, question);
     if (review.refusal !== undefined) return review.refusal;
-    // Read the body before the plan takes a place: a slow body must not keep others from planning.
+    // Read the body before the plan counts as running: a slow body must not make the operator refuse other plans.
     const text = await question.body(maxBytes);
     if (text === undefined)
       return failure(400, unusable(`has more than ${maxBytes} bytes`).message);

@@ -221,7 +221,7 @@ async function reconcileUntilQuiet(work: Work): Promise<StepEnd> {
   return { isQuiet: false, message };
 }
 
-/** Returns the wait of an operator. @param message - of the last result */
+/** Returns what the operator waits for at the end of the plan. @param message - the message of its last result */
 function waitOf(work: Work, message: string | undefined): Pick<ResourcePlan, 'waits'> {
   const state = work.planned.get(work.root.type, work.root.key);
   const conditions = state?.after === undefined ? [] : statusConditions(state.after);
@@ -265,7 +265,7 @@ function isOwn(
 interface Due {
   readonly controller: Controller;
   readonly key: ObjectKey;
-  /** Whether it is the object that the plan is for. */
+  /** Whether `key` is that of the object that the plan is for. */
   readonly isRoot: boolean;
 }
 

@@ -112,7 +112,7 @@ export class PlannedObjects {
     });
   }
 
-  /** Lays the simulated work of the cluster's controllers over an object; not a change of the plan. */
+  /** Records what the cluster's controllers would do with an object. This does not count as a change of the plan. */
   simulate(state: PlannedObjectState, after: UnstructuredObject): void {
     this.#states.set(idOf(state.type, state.key), { ...state, after, simulated: true });
   }

@@ -329,7 +329,7 @@ function withValues(
   return copy;
 }
 
-/** Returns `object` with the version and the managers of `live`. */
+/** Returns `object` with the `resourceVersion` and the `managedFields` of the second object. */
 function withMetadataOf(
   object: UnstructuredObject,
   { metadata: { resourceVersion = '', managedFields = [] } }: UnstructuredObject,

@@ -26,9 +26,9 @@ export interface PlanningParts {
 const passing = ['authentication.k8s.io', 'authorization.k8s.io', 'events.k8s.io'];
 
 /**
- * Returns a client whose writes are dry runs. It lays their results over its reads, so that a caller that
- * writes and then reads sees the planned state. The server stores nothing. Dry runs do not build upon each
- * other; this client combines several writes to one object.
+ * Returns a client whose writes are dry runs. It lays their results over its reads, so that a caller that writes and
+ * then reads gets the planned state. The server stores nothing. Dry runs do not build upon each other; this client
+ * combines several writes to one object.
  *
  * ## Caveats
  * - A watch shows the server's state.

@@ -125,7 +125,10 @@ export class PassContext implements ResourceContext {
     return new PassContext(this.#parts, this.#pass, { ...own, ...changed });
   }
 
-  /** Makes this the current place of the reconcile. @throws the signal's reason if it is aborted. */
+  /**
+   * Makes the place of this context the current place of the reconcile.
+   * @throws the signal's reason if it is aborted.
+   */
   enter(): void {
     this.signal.throwIfAborted();
     const { resourceSet, resource, step } = this;

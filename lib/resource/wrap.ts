@@ -83,7 +83,7 @@ export function wrapSteps<T extends KubernetesObject>(
   resource: Resource<T>,
   around: AroundStep<T>,
 ): Resource<T> {
-  // Checked here: the wrapper has both methods, so later checks would not notice that the resource lacks one.
+  // Check the methods of `resource` here: the wrapper always has both, so later checks would accept it.
   const fault = faultInResource(resource, 'wrapped resource');
   if (fault !== undefined) throw new InvalidConfigError(fault);
   if (!hasOnlyItsSteps(resource)) return wrapMethods(resource, around);

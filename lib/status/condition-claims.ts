@@ -37,7 +37,7 @@ export interface ClaimsMoment {
 
 /** A condition that a merge patch has written. */
 interface WrittenCondition {
-  /** As the server stored it: the schema may lack fields. */
+  /** The condition as the server stored it, without the fields that the schema lacks. */
   readonly stored: Condition | undefined;
   readonly atMs: number;
   /** How many times in a row this operator has replaced the value of another writer by writing the condition. */

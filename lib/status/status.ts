@@ -94,7 +94,7 @@ export async function patchStatus<T extends KubernetesObject>(
 }
 
 interface AppliedStatus {
-  /** Has only the status, and the uid and resourceVersion of the object that was read. */
+  /** The object to send: only the status, with the uid and the resourceVersion of the object that was read. */
   readonly object: KubernetesObject & { readonly status: object };
   /** Whether the status holds only for the version that was read: it has a plain list of conditions. */
   readonly isOfVersion: boolean;

@@ -214,7 +214,7 @@ function prefixed(text: string): Uint8Array {
 async function take(socket: Socket, length: number): Promise<Uint8Array> {
   let taken = Buffer.alloc(0);
   while (taken.length < length) {
-    // `read` without a size: with a larger size than available, the stream emits `readable` in a loop.
+    // Call `read` without a size: with a size larger than the available data, the stream emits `readable` in a loop.
     const bytes = socket.read() as Buffer | null;
     if (bytes !== null) taken = Buffer.concat([taken, bytes]);
     else if (socket.readableEnded || socket.destroyed) throw new Error('connection closed');

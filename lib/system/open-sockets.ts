@@ -23,7 +23,7 @@ export function listenFailed(
 export class OpenSockets {
   readonly #open = new Set<Socket>();
 
-  /** Create it before `server` listens, so that it tracks every connection. */
+  /** Create the instance before `server` listens, so that it tracks every connection. */
   constructor(server: Server) {
     server.on('connection', (socket: Socket) => {
       this.#open.add(socket);

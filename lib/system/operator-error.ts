@@ -87,7 +87,7 @@ export const errorCodes = [
   'Stopped',
   /** A write was refused before it was sent: the lease of this process is not fresh. */
   'Fenced',
-  /** A handler would have changed something outside of the cluster in a plan. The request was not sent. */
+  /** During a plan, a handler made a request that could change something outside of the cluster. It was not sent. */
   'OutsideWrite',
   /** An object that runs once was started again. */
   'AlreadyStarted',

@@ -181,8 +181,8 @@ export class UndiciTransport implements Transport {
 }
 
 /**
- * Makes `client` create each request in the async context of its caller. A pool dispatches a request that has waited in
- * the context of another request, but tracers and plans need the context of its caller.
+ * Makes `client` create each request in the async context of its caller. If a request has waited, a pool dispatches it
+ * in the context of another request, but tracers and plans need the context of its caller.
  */
 function inContextOfCallers(client: Client): Client {
   const dispatch = client.dispatch.bind(client);

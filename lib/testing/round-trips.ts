@@ -180,7 +180,7 @@ function asObject(
 
 /** A field that a round trip changes, or a conversion that throws. */
 interface Loss {
-  /** Equal for the same loss in another object. */
+  /** Identifies the loss: it is equal for the same loss in another object. */
   readonly id: string;
   readonly message: string;
   /** The object, and what it becomes, by version. */

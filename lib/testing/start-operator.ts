@@ -57,7 +57,7 @@ const misplaced = {
 /** An operator that runs on an embedded cluster; see {@link startOperator}. */
 export interface RunningOperator {
   readonly manager: Manager;
-  /** The user name of its ServiceAccount, as in `cluster.requests`. */
+  /** The user name of the operator's ServiceAccount, as in `cluster.requests`. */
   readonly user: string;
   /**
    * Aborted as soon as the operator fails: it lacks a rule (`MissingPermission`), or its manager ends with an
@@ -70,13 +70,13 @@ export interface RunningOperator {
    */
   readonly eventually: <T>(check: () => T | Promise<T>, options?: EventuallyOptions) => Promise<T>;
   /**
-   * Returns the permissions of its role that it has not used, for example `delete deployments.apps`. The
+   * Returns the permissions of the operator's role that it has not used, for example `delete deployments.apps`. The
    * permissions to read a watched kind count as one.
    */
   readonly unusedRights: () => readonly string[];
   /**
-   * Stops the operator. A `VirtualClock` advances if a reconcile does not end: it has the manager's
-   * `gracefulShutdownMs`, by the clock.
+   * Stops the operator. If a reconcile does not end, a `VirtualClock` advances until the manager's `gracefulShutdownMs`
+   * is over.
    * @throws the error with which the operator failed.
    */
   readonly stop: () => Promise<void>;

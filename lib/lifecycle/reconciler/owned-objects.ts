@@ -114,9 +114,12 @@ function afterDeletion(pass: Pass, object: UnstructuredObject): Promise<void> {
 /** A step of the write or deletion of an object. */
 export interface FailingStep {
   readonly object: UnstructuredObject;
-  /** The message of its failure, before the cause. @defaultValue it could not be deleted */
+  /**
+   * The message about a failure of the step, before the cause.
+   * @defaultValue says that the object could not be deleted
+   */
   readonly what?: string;
-  /** The reason of its failure. @defaultValue 'DeleteResourceFailed' */
+  /** The reason of the event about a failure of the step. @defaultValue 'DeleteResourceFailed' */
   readonly reason?: string;
 }
 

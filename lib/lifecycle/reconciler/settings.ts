@@ -79,7 +79,7 @@ export interface LifecycleReconcilerOptions<CR extends LifecycleObject> {
   readonly perishablesSyncIntervalMs?: number | undefined;
   /** Whether the configuration is namespaced. @defaultValue the scope of its kind */
   readonly namespacedCr?: boolean | undefined;
-  /** Whether its status is a subresource. @defaultValue true */
+  /** Whether the status of the configuration is a subresource. @defaultValue true */
   readonly subresourceEnabled?: boolean | undefined;
   /**
    * The handling of desired objects that exist before the first deployment and have no controlling owner:

@@ -25,11 +25,11 @@ import pick from 'lodash/pick.js';
 
 /** A desired object, and its live state. */
 export interface SurveyedObject {
-  /** Undefined if its kind is not served yet, because its CRD is desired too. */
+  /** The type of the object; undefined if its kind is not served yet, because its CRD is desired too. */
   readonly type: ResourceType | undefined;
-  /** Complete, with its controller reference. */
+  /** The complete desired object, with its controller reference. */
   readonly desired: UnstructuredObject;
-  /** Undefined if it does not exist. */
+  /** The live object; undefined if it does not exist. */
   readonly current: UnstructuredObject | undefined;
 }
 

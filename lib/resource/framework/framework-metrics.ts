@@ -137,8 +137,8 @@ const longPassMs = 60_000;
 const unwindMs = 1_000;
 
 /**
- * Waits for `work`, and reports if it is still running after its time-out: hung work would otherwise not be
- * located.
+ * Waits for `work`, and reports if it is still running after its time-out: otherwise nothing would show where a
+ * reconcile hangs.
  */
 export async function reportWhenStuck<R>(watch: StuckWatch, work: () => Promise<R>): Promise<R> {
   const { signal, clock, timeoutMs, report } = watch;

@@ -386,7 +386,7 @@ function stuckText(context: ResourceContext, lastedMs: number): string {
   return `${describePlace(placeOf(context))} has not ended after ${Math.round(lastedMs)} ms`;
 }
 
-/** Differs for each step: events of an object have limits for each reason and action. */
+/** Each step has its own action, because the events of an object have limits for each reason and action. */
 function actionOf({ resource, step }: ResourceFailedError): string {
   return resource === '' ? step : `${step}: ${resource}`;
 }

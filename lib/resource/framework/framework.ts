@@ -102,7 +102,7 @@ export class Framework<T extends KubernetesObject = KubernetesObject> {
     return this.#options.name;
   }
 
-  /** The finalizer that it adds to `metadata.finalizers`: `<prefix>/<name>`. */
+  /** The finalizer that the framework adds to `metadata.finalizers`: `<prefix>/<name>`. */
   get finalizer(): string {
     return this.#options.finalizer;
   }

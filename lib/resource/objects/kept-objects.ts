@@ -274,7 +274,7 @@ function checkOptions(options: Partial<Record<keyof KeptOptions<never, never>, u
   refuse(`want a fieldManager of 1 to 128 printable characters, got ${got}`);
 }
 
-// Holds the name of the resource that keeps the object.
+// The label with the name of the resource that keeps the object.
 const resourceLabel = 'operator-builder.io/resource';
 
 /** Returns the labels by which the resource `name` finds the objects that it keeps for `owner`. */
@@ -358,7 +358,7 @@ export class KeptTypes {
     this.#types = new Map(types.map((type) => [kindKey(type), type]));
   }
 
-  /** Returns every kind that the server knows; the others cannot have objects. */
+  /** Returns every kind that the server serves; the other kinds cannot have objects. */
   served(client: Client): Promise<readonly ResourceType<KubernetesObject>[]> {
     return servedTypes(client, [...this.#types.values()]);
   }
@@ -366,7 +366,7 @@ export class KeptTypes {
   /**
    * Returns the served type of the kind of `object`.
    * @throws OperatorError `InvalidObject`: the kind is not one of the resource's kinds.
-   * @throws OperatorError `UnknownKind`: the server does not know the kind.
+   * @throws OperatorError `UnknownKind`: the server does not serve the kind.
    */
   async typeOf(client: Client, object: KubernetesObject): Promise<ResourceType<KubernetesObject>> {
     const { apiVersion, kind } = object;

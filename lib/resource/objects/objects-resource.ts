@@ -17,7 +17,9 @@ import { ConfigMap, Secret, Service, withoutMember } from '../../object/index.js
  * objects.
  */
 export interface KeptObjectsOptions<T extends KubernetesObject, K extends KubernetesObject> {
-  /** Identifies the resource; not empty. Labels objects as its own: a new name orphans existing objects. */
+  /**
+   * Identifies the resource; not empty. A label on each object has this name, so a new name orphans existing objects.
+   */
   readonly name: string;
   /**
    * Returns all desired objects; existing objects that are not among them are deleted, claims, Namespaces and

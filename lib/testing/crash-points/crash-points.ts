@@ -42,7 +42,7 @@ export async function crashPoints<C extends CrashCluster = DefaultCrashCluster>(
 const sweep: Sweep<CrashPoint> = {
   call: 'crashPoints',
   allModes,
-  // At any other request, a crash in this mode equals a crash at another point: see CrashMode.
+  // For all other requests, a crash in this mode has the same effect as a crash at another point: see CrashMode.
   differs: ({ request, write }, mode) =>
     ({ before: request === 1 || write, unanswered: write, answered: true })[mode],
   failed: (report, own) => new CrashPointsError(report, own),

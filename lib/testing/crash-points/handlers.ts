@@ -4,7 +4,10 @@ import type { Clock } from '../../system/index.js';
 
 /** The real time that a handler gets for calls outside of the cluster, in milliseconds. */
 const longestMs = 5_000;
-/** The real time for work that the process does not show, such as that of a thread, in milliseconds. */
+/**
+ * The real time for work that is not among the active resources of the process, such as that of a thread, in
+ * milliseconds.
+ */
 const longestUnseenMs = 100;
 const portionMs = 2;
 
@@ -41,7 +44,7 @@ export class Handlers {
 
   /**
    * Lets a little real time pass if a handler waits for something other than the cluster and its clock.
-   * @returns false if none waits, or each has had its time
+   * @returns false if no handler waits for anything else, or each has used up its time
    */
   async letRealTimePass(): Promise<boolean> {
     if (this.#spentMs.size === 0) {

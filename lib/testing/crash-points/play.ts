@@ -32,7 +32,7 @@ export interface Played {
   readonly interruptedAt: CrashRequest | undefined;
   /** The kinds of the objects that the operator has written. */
   readonly writtenKinds: readonly TypeMeta[];
-  /** Problems found without a comparison; the run ends at the first step that has one. */
+  /** Problems found without a comparison; the run ends at the first step with a problem. */
   readonly problems: readonly CrashProblem[];
 }
 
