@@ -110,8 +110,7 @@ export class FieldWriter {
 
   /**
    * Brings an object to the desired state.
-   * @param desired - undefined: removes the fields that this manager has written; with `owns: 'objects'`, deletes an
-   *   object that this manager has written
+   * @param desired - undefined: removes the manager's fields, and with `owns: 'objects'` an object that it has written
    * @returns pending if the object is being deleted, or if there is no object to write fields of
    * @throws ApiError the server's answer; `isStaleWrite` if the object was changed or recreated meanwhile
    * @throws OperatorError `AlreadyOwned`: with `owns: 'objects'`, another controller owns the object.
@@ -217,8 +216,7 @@ export class FieldWriter {
 
   async #writeAll({ live, wanted }: Wanted, context: FieldWriting): Promise<UnstructuredObject> {
     const applied = await this.#apply({ live, wanted }, context).catch((error: unknown) => {
-      // If only the status is invalid, replacing the other content would not help, and would drop the fields of other
-      // managers.
+      // If only the status is invalid, new content would not help, and would drop the fields of other managers.
       const isRefused = isFoundInvalid(error) && !isAboutStatus(error);
       if (!this.#isOwner || !isRefused || live === undefined) throw error;
       return this.#replaceContent({ live, wanted, refusal: error }, context);
@@ -321,8 +319,7 @@ export class FieldWriter {
     const whole = withSettledFields(content, live);
     const replaced = await update(live, whole, { ...this.#main, ...context }).catch(
       (error: unknown) => {
-        // If the update is refused as invalid too, throw the error of the apply, which is about the desired object
-        // alone.
+        // The error of the apply is about the desired object alone, so it explains more.
         throw isFoundInvalid(error) ? refusal : error;
       },
     );
@@ -416,10 +413,7 @@ function placeOf(object: KubernetesObject, part: ManagedPart, what = 'applied'):
   return `${keyStringOf(object)}#${part.subresource}#${what}`;
 }
 
-/**
- * Returns the object with and without the fields that users or other managers have set besides the desired ones;
- * undefined if there are no such fields.
- */
+/** Returns the object with and without the fields that others have set; undefined if there are no such fields. */
 function foreignIn(live: UnstructuredObject, part: ForeignPart): unknown {
   const left = withoutForeignFields(live, part);
   const contentOf = ({ metadata: { uid }, ...rest }: UnstructuredObject) => ({ ...rest, uid });

@@ -364,8 +364,7 @@ function immutablePolicy(
   { onImmutable }: ApplyContext['settings'],
   { options, object }: DesiredObject,
 ): ImmutablePolicy {
-  // Recreating a claim, a Namespace or a CustomResourceDefinition loses data, so only the object's own option can allow
-  // it.
+  // Recreating a claim, Namespace or CustomResourceDefinition loses data, so only its own option can allow that.
   return options.onImmutable ?? (isPruneGuarded(object) ? 'fail' : onImmutable);
 }
 

@@ -59,8 +59,7 @@ let endOf: (chain: Builder) => ChainEnd;
  *   after the other objects are reconciled.
  * - Nothing is written for an owner that is being deleted.
  * - An inconsistent chain throws `DuplicateObject`, `UnknownReference`, `InvalidOwner` or `InvalidOption` before
- *   anything is written. So does a chain that lacks a link because the code did not use the Builder that the link
- *   returned.
+ *   anything is written. So does a chain that lacks a link because the code dropped the returned Builder.
  */
 export class BuilderChain<Names extends ChainNames> {
   static {

@@ -53,10 +53,7 @@ export interface ControllerPlan<T extends KubernetesObject> {
     | { readonly type: 'builds'; readonly handle: BuildHandler<T, string> }
     | { readonly type: 'reconciles'; readonly handle: ReconcileHandler<T, string> };
   readonly finalize: FinalizeHandler<T> | undefined;
-  /**
-   * The finalizer of the controller, which removes it if `finalize` is undefined. The field is undefined if another
-   * controller of the kind uses the same finalizer.
-   */
+  /** The finalizer to add, or to remove if `finalize` is undefined. Undefined if another controller uses it. */
   readonly finalizer: string | undefined;
   /** Undefined if no status is written. */
   readonly status: StatusSettings<T> | undefined;

@@ -71,10 +71,7 @@ export interface OperatorParts {
 /** View of a controller for the other controllers of the operator. */
 export interface DescribedController {
   readonly type: TypeReference<KubernetesObject>;
-  /**
-   * Whether a running operator can plan objects of the kind: true for `builds` and `reconciles`, whose handlers support
-   * plans.
-   */
+  /** Whether a running operator can plan objects of the kind: true for `builds` and `reconciles`. */
   readonly isPlanned: boolean;
   readonly writesStatus: boolean;
   /** The finalizer that the controller cleans up for. */
@@ -343,8 +340,7 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
       // Without `finalizes`, the operator needs `patch` to remove a finalizer that an earlier release added.
       ...(finalize === undefined && !('crd' in type) ? [] : [{ type, verbs: ['patch'] } as const]),
       ...builderAccess(this.#owns),
-      // To list workloads of any kind: an adopted Service keeps selecting its former pods until its new workload is
-      // rolled out.
+      // An adopted Service selects its former pods, of workloads of any kind, until its new workload is rolled out.
       ...(adopts && this.#owns.some(isService) ? workloadLists : []),
       ...eventAccess,
     ];
@@ -457,10 +453,7 @@ function ofKind(type: TypeReference<KubernetesObject>): string {
   return `${groupOfType(type)}/${type.kind}`;
 }
 
-/**
- * Checks what plain JavaScript can pass: the text `'false'` would count as true, and an invalid finalizer would fail
- * each reconcile.
- */
+/** In plain JavaScript, the text `'false'` would count as true, and an invalid finalizer would fail each reconcile. */
 function checkForOptions<T extends KubernetesObject>(
   subject: string,
   { name, status, finalizer, predicate }: ForOptions<T>,
