@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 
-/** Runs in its own process, which may not survive: sends deep bodies, then an ordinary request. */
+/** A script that sends deep bodies, then an ordinary request. The bodies may crash its process. */
 const script = `
   import { EmbeddedCluster } from './lib/apiserver/index.ts';
   const cluster = await EmbeddedCluster.start({ port: 0 });

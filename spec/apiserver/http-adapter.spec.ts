@@ -60,7 +60,7 @@ describe('the HTTP adapter', () => {
         body: JSON.stringify({ ...configMap('a'), [name]: 1 }),
       });
       await body.dump();
-      // Headers are read as Latin 1.
+      // The client decodes headers as Latin-1.
       const warning = Buffer.from(String(headers['warning']), 'latin1').toString();
       expect([statusCode, warning]).to.deep.equal([201, `299 - "unknown field \\"${name}\\""`]);
     }
@@ -134,7 +134,7 @@ describe('the HTTP adapter', () => {
     const ended = reader?.closed.catch(() => undefined);
     abort.abort();
     await ended;
-    // The server detects the abort when its socket does.
+    // The server detects the abort only when its socket has closed.
     while (api.server.openWatches > 0) await new Promise((resolve) => setImmediate(resolve));
   });
 

@@ -7,7 +7,7 @@ import type { UnstructuredObject } from '../../lib/object/index.js';
 
 interface Case {
   readonly object: UnstructuredObject;
-  /** Other values of fields of `spec`. */
+  /** New values for fields of `spec`. */
   readonly changes: Readonly<Record<string, unknown>>;
   readonly immutable: readonly string[];
 }

@@ -87,7 +87,7 @@ describe('The inspector in Chromium', () => {
     await link.focus();
     await operator.create('second');
     await page.locator('#recent').getByText('default/second').first().waitFor();
-    // A lost focus would make the whole body active.
+    // If the link had lost the focus, the body would be the active element.
     expect(await page.evaluate('document.activeElement.textContent')).to.equal('default/first');
   });
 
@@ -150,7 +150,7 @@ describe('The inspector in Chromium', () => {
     const page = await open();
     await page.locator('#failures').getByText('default/bad').waitFor();
     await page.getByText('Live: this page').waitFor();
-    // Also in live updates, not only in the initial page.
+    // The page escapes the message in live updates, too, not only when it is loaded.
     await page.locator('#failures .message').getByText('<img src=x').waitFor();
     expect(await page.locator('main img, main script').count()).to.equal(0);
     expect(await page.title()).to.equal('Operator inspector');

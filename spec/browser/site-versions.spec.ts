@@ -43,7 +43,7 @@ describe('The versions of the site', () => {
     await rm(folder, { recursive: true });
   });
 
-  /** Releases a site of these pages, which have the parts of real ones on which the list of versions depends. */
+  /** Releases a site of these pages. They have only the parts of real pages that the list of versions depends on. */
   async function release(version: string, pages: readonly string[]): Promise<void> {
     const site = join(folder, 'site');
     await rm(site, { recursive: true, force: true });

@@ -19,10 +19,10 @@ interface PodState {
   readonly revision: string;
   readonly ready: boolean;
   readonly deleting?: boolean;
-  /** Seconds before now. The pod started 1000 s ago. */
+  /** For how many seconds the pod has not been ready. The pod started 1000 s ago. */
   readonly unreadyFor?: number;
   readonly waiting?: string;
-  /** Seconds before now; null: no start time is known. @defaultValue 1000 */
+  /** How many seconds ago the pod started; null if the start time is unknown. @defaultValue 1000 */
   readonly startedBefore?: number | null;
   readonly isInit?: boolean;
 }
@@ -310,7 +310,7 @@ describe('The pods of a workload', () => {
     expect(await hold(young(statefulSet({ ...scaling, availableReplicas: 0 })))).to.equal(
       undefined,
     );
-    // Stuck: without progress for longer than the deadline.
+    // The rollout is stuck: it has made no progress for longer than the deadline.
     expect(await hold(statefulSet(scaling))).to.equal(undefined);
   });
 });

@@ -21,7 +21,7 @@ describe('A reconcile that changes nothing', () => {
     expect(many / 16).to.be.at.most(few / 4);
   });
 
-  /** Counts the member reads of the objects in a chain of `pairs` ConfigMaps and Deployments. */
+  /** Counts how often the builder reads a member of an object, in a chain of `pairs` ConfigMaps and Deployments. */
   async function looks(pairs: number): Promise<number> {
     const client = cluster.client();
     const metadata = { namespace: 'default', name: `owner-${pairs}` };

@@ -66,7 +66,7 @@ describe('The hashes for a workload', () => {
   const env = { envFrom: [{ configMapRef: { name: 'env' } }, { secretRef: { name: 'token' } }] };
   const optional = { envFrom: [{ configMapRef: { name: 'env', optional: true } }] };
 
-  /** Sources of which each object has the data of its place: `desired`, `live` or `last`. */
+  /** Returns sources of hashes. The data of each object is the name of its source: `desired`, `live` or `last`. */
   function sourcesOf(given: {
     readonly chained?: Record<string, object>;
     readonly applied?: readonly string[];

@@ -131,7 +131,7 @@ describe('cachedClient', () => {
       await setup.client.update<Thing>({ ...thing, metadata: a, spec: { size: 2 } });
       await setup.client.delete(Thing, { ...a, name: 'b' });
       setup.server.requests.length = 0;
-      // The two objects of the list, as they were at its start, and its end.
+      // The first events are the two objects of the list, as they were at its start, and the end of the list.
       setup.server.eventsLeft = 3;
       setup.server.resume();
       await setup.clock.advance(0);

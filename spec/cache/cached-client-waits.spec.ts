@@ -277,7 +277,7 @@ describe('cachedClient', () => {
       expect(await setup.settle(read, 500)).to.equal('pending');
       setup.server.resume();
       expect(await setup.settle(read)).to.have.nested.property('metadata.uid', uid);
-      // The cache knows the object that the server has: nothing to wait for.
+      // The cache already contains the server's object, so the read does not wait.
       await failure(setup.client.delete(Thing, a, { preconditions }));
       expect(await setup.settle(setup.client.get(Thing, a))).to.have.nested.property(
         'metadata.uid',

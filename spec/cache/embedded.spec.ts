@@ -139,7 +139,7 @@ describe('a cache on the embedded cluster', () => {
       const { metadata } = await cached.get(ConfigMap, key(name));
       expect(metadata.annotations).to.deep.equal(name === 'plain' ? undefined : { other: 'x' });
       await cached.update({ ...configMap(name, 1), metadata });
-      // The second update is made from the answer to the first one, which the cache lays over its state.
+      // The second update starts from the answer to the first, which the cached client returns before its watch does.
       const again = await cached.get(ConfigMap, key(name));
       await cached.update({ ...configMap(name, 2), metadata: again.metadata });
     }
@@ -215,7 +215,7 @@ describe('a cache on the embedded cluster', () => {
       expect(await names(Pod, selector), selector).to.deep.equal(['a']);
     }
     expect(cluster.requests.reads).to.equal(before);
-    // The server compares `false`, although the Node has no such field.
+    // The client asks the server, for which a missing `spec.unschedulable` of a Node is `false`.
     expect(await names(Node, 'spec.unschedulable=false')).to.deep.equal(['n']);
     expect(cluster.requests.reads).to.equal(before + 1);
     const error = await names(ConfigMap, 'data.size=1').catch((thrown: unknown) => thrown);

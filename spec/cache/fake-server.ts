@@ -20,7 +20,7 @@ export interface Thing extends KubernetesObject {
   spec?: { size?: number; color?: string };
 }
 
-/** The resource under which it is served. */
+/** The resource under which the server serves a Thing. */
 export const Thing: ResourceType<Thing> = {
   group: 'example.com',
   version: 'v1',
@@ -47,15 +47,15 @@ export function apiError(status: number, reason = '', verb = 'list'): ApiError {
 }
 
 /**
- * A server of Things, as a Client sees it. It is small enough to be verified at a glance: a map, a
- * log, watches, and the faults that reflectors meet.
+ * A simulated server of Things, which the method `client` returns as a Client. It is kept simple: a map, a log,
+ * watches, and the faults that a reflector has to handle.
  */
 export class FakeServer {
   /** Requests that begin a read, in order. */
   readonly requests: FakeRequest[] = [];
   /** Errors that the next reads of each verb throw, first in, first out. */
   readonly failures: Record<string, unknown[]> = {};
-  /** `ignored`: as a server that does not know the parameter. */
+  /** Whether a watch can begin with a list; `ignored`: the server ignores `sendInitialEvents`, like an old one. */
   streamingLists: boolean | 'ignored' = true;
   pageSize = 500;
   /** Withholds watch events while it is set, so that the cache falls behind. */
@@ -227,7 +227,7 @@ export class FakeServer {
 
   async *#pages(options: ListOptions): AsyncGenerator {
     this.#began('list', options);
-    // Continue by name, like a continue token: a deletion between two pages moves no other object.
+    // Pages continue after a name, as with a continue token: a deletion between two pages moves no other object.
     const names = this.#selected(options).map((object) => keyString(keyOf(object)));
     const { length } = names;
     const size = Math.min(options.limit ?? this.pageSize, Math.max(1, length));
@@ -315,7 +315,7 @@ function isSelected(object: Thing, options: ListOptions | WatchOptions): boolean
   );
 }
 
-/** Passes values through that `structuredClone` cannot copy. */
+/** Returns a copy, or the value itself if it is too deep for `structuredClone`. */
 function copyOf<T>(value: T): T {
   return isDeeperThan(value, maxDepth) ? value : structuredClone(value);
 }

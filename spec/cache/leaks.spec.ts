@@ -120,7 +120,7 @@ describe('a cache whose objects were deleted', () => {
       await clock.advance(1_000);
       collect();
       expect(seen).to.have.length(names.length);
-      // The last one may still be referenced by an unfinished frame.
+      // An unfinished stack frame may still refer to the last object.
       expect(seen.filter((each) => each.deref() !== undefined)).to.have.length.below(3);
       await cache.stop();
     });

@@ -23,7 +23,7 @@ export class Mirror {
         this.objects.set(name, event.object);
         return;
       case 'updated':
-        // An equal state: a later list may have parsed it again.
+        // Only the versions are equal: a later list may have parsed the object again.
         expect(version(event.old), `old of ${name}`).to.equal(known && version(known));
         expect(event.old.metadata.uid).to.equal(uid);
         expect(event.old.metadata.resourceVersion).to.not.equal(resourceVersion);

@@ -110,7 +110,7 @@ describe('Reflector', () => {
     setup.server.disconnect(reset);
     setup.server.put('a');
     setup.server.compact();
-    // Resumed after 0.8 s, then after delays of 0.8 s, 1.6 s and 3.2 s.
+    // The cache resumes its watch after 0.8 s, and tries again after 0.8 s, 1.6 s and 3.2 s.
     await setup.settle(6_399);
     expect(setup.mirror.seen).to.deep.equal([]);
     await setup.settle(1);
@@ -371,7 +371,7 @@ describe('Reflector', () => {
     await setup.clock.advance(5_000);
     setup.server.disconnect();
     await setup.settle(0);
-    // The duplicate event did not revert it.
+    // The duplicate event did not revert the version of the watch.
     expect(setup.server.requests.at(-1)?.options.resourceVersion).to.equal(setup.server.version);
     await setup.cache.stop();
   });

@@ -27,7 +27,7 @@ function configMap(name: string): KubernetesObject {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } };
 }
 
-/** Returns `client` with watches that deliver only while `open` is resolved. */
+/** Returns `client` with watches that deliver an event only once `gate.open` is resolved. */
 function held(client: Client, gate: { open: Promise<void> }): Client {
   return {
     ...forwarding(client),

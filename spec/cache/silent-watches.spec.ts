@@ -172,7 +172,7 @@ describe('Reflector', () => {
     const setup = await watchingAgain();
     await setup.settle(155_000);
     expect(setup.server.requests).to.have.length(3);
-    // Not twice: the kind has not changed since the server was restarted, and so has no bookmarks.
+    // The cache does not restart the watch again: a kind without a change since the server's restart has no bookmarks.
     await setup.settle(290_000);
     expect(setup.server.requests).to.have.length(3);
     setup.server.bookmark();

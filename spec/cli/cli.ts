@@ -11,7 +11,7 @@ import { systemClock } from '../../lib/system/clock.js';
 import type { Clock } from '../../lib/system/clock.js';
 import { eventually } from '../../lib/testing/index.js';
 
-/** Surroundings of a command. */
+/** Environment of a command. */
 export interface CliSettings {
   readonly stdin?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
@@ -42,7 +42,7 @@ export interface RunningCli {
   readonly ended: Promise<CliResult>;
 }
 
-/** The program of the sources, which the tests run in their own process otherwise. */
+/** Command line that runs the program from its sources. Most specs run the program in their own process instead. */
 export const program = [
   ...[
     process.execPath,

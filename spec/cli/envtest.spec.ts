@@ -95,7 +95,7 @@ describe('operator-builder envtest', () => {
     it(`writes a program ${name} that ends with the process that started it`, async () => {
       const port = await freePort();
       const args = name === 'etcd' ? [`--listen-client-urls=http://127.0.0.1:${port}`] : flags;
-      // The shell ends at the end of its input. The program has its output, which closes when both have ended.
+      // The shell ends when its input ends. The program inherits the output, which closes once both have ended.
       const shell = spawn('sh', ['-c', '"$@" & read line', 'sh', file('bin', name), ...args]);
       let written = '';
       shell.stdout.setEncoding('utf8').on('data', (text: string) => (written += text));

@@ -52,7 +52,7 @@ describe('watchFiles', () => {
   it('calls onChange only for changed contents of watched files', async () => {
     await written('operator.yaml', 'second');
     await eventually(() => expect(calls).to.equal(1));
-    // Like a log in the same directory.
+    // A file that is not watched, like a log in the same directory.
     await written('operator.log', 'something');
     await written('operator.yaml', 'second');
     await written('operator.yaml', 'third');

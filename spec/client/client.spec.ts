@@ -11,7 +11,7 @@ const unfinished: Readonly<Record<string, string>> = {
   'a Pod can be evicted': 'no evictions yet',
 };
 
-/** Skipped for wrappers: it takes a second each, and they do not affect it. */
+/** A behaviour that wrappers do not affect. It is skipped for them, because its spec takes a second. */
 const slow = { 'a watch ends when its timeout expires': 'takes a second' };
 
 const wrappers: Readonly<Record<string, (client: Client) => Client>> = {

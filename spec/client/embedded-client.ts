@@ -10,7 +10,7 @@ export interface EmbeddedClient {
   readonly client: ConnectedClient;
 }
 
-/** Starts one; its namespaces are `default` and the system's. */
+/** Starts an embedded server. Its namespaces are `default` and those of the system. */
 export function embeddedClient(
   options: EmbeddedApiServerOptions = {},
   settings: ClientSettings = {},

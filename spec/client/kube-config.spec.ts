@@ -305,7 +305,7 @@ describe('clientFromKubeConfig', () => {
       const { headers } = await askAs({ authProvider: { name: 'tokenFile', config } });
       expect(headers).to.include({ authorization: 'Bearer of the pod' });
     });
-    // Exported with null for each kind of credentials.
+    // client-node exports this kubeconfig with null for each kind of credentials.
     const config = new KubeConfig();
     config.loadFromString(kubeConfig(cluster(), {}).replace('"user":{}', '"user":null'));
     expect((await ask(config.exportConfig())).headers).not.to.have.property('authorization');

@@ -56,7 +56,7 @@ describe('Calls of a client', () => {
     );
   });
 
-  // Without this, `deleteCollection` would delete every object.
+  // If the client accepted this selector, `deleteCollection` would delete every object.
   const labelSelector = { app: 'web' } as LabelSelector;
   for (const [verb, call] of [
     ['list', (client) => client.list(ConfigMap, { labelSelector })],

@@ -50,7 +50,8 @@ for (const style of styles) {
     const [v1alpha1, v1] = ['v1alpha1', 'v1'].map((version) => ({
       ...{ apiVersion: `${group}/${version}`, kind: 'Shop' },
     })) as [Type, Type];
-    // The lifecycle adopts an object that has a name; no Service has a name with a dot.
+    // A name that the operator reports as refused. The lifecycle would adopt an existing Service, so it gets a name with
+    // a dot, which a Service can't have.
     const refusedName = style === 'lifecycle' ? 'with.dot' : 'taken';
     const config = (...names: string[]): string => file(name, 'config', ...names);
     let plane: ControlPlane;
@@ -82,7 +83,7 @@ for (const style of styles) {
       });
       await kubectl.run(['patch', 'crd', `shops.${group}`, '--type=merge', '-p', conversion]);
       await kubectl.run(['delete', '-k', config('default'), '--wait=false']);
-      // The operator that would remove its finalizers has stopped.
+      // The operator has stopped, so it no longer removes its finalizers.
       const bare = ['--type=merge', '-p', '{"metadata":{"finalizers":null}}'];
       for (const one of [key.name, refusedName]) {
         await kubectl.run(['patch', `shops.${group}`, one, '-n', key.namespace, ...bare]);
@@ -147,7 +148,7 @@ for (const style of styles) {
         await writeFile(path, text.replace('components:\n', 'components:\n  - ../certmanager\n'));
         const built = await kubectl.print(['kustomize', config('default')]);
         const injected = `cert-manager.io/inject-ca-from: ${name}-system/${name}-serving-cert`;
-        // Of both webhook configurations and of the resource.
+        // Both webhook configurations and the CRD have the annotation.
         expect(built.split(injected)).to.have.length(4);
         expect(built).to.include('- --webhook-cert-dir=/certificates\n');
         expect(built).to.include(`- ${name}-webhook-service.${name}-system.svc\n`);

@@ -138,7 +138,7 @@ describe('the control plane', () => {
       const lines = await eventsOf(client, namespace, (found) =>
         expected.every((text) => found.some((line) => line.includes(text))),
       );
-      // Volumes are provisioned by kwok there, and by the embedded cluster itself here.
+      // The Events about claims differ: kwok provisions the volumes of the real cluster.
       return lines.filter((line) => !line.includes('PersistentVolumeClaim '));
     });
     expect(ours).to.deep.equal(real);

@@ -13,7 +13,7 @@ export async function crashNamespace(
 ): Promise<CrashCluster> {
   const { admin, clock } = target;
   const namespace = await target.namespace();
-  // They may be among the compared objects, and appear by themselves.
+  // The cluster creates these objects some time later, and they may be among the compared objects.
   await target.eventually(() => admin.get(ConfigMap, { namespace, name: 'kube-root-ca.crt' }));
   await target.eventually(() => admin.get(ServiceAccount, { namespace, name: 'default' }));
   return {

@@ -70,14 +70,14 @@ describe('operators on a real API server, killed at some of their requests', fun
     return cluster;
   }
 
-  // In this order: the garbage collector takes half a minute to discover the tenants' kind.
+  // The tenants come last, because the garbage collector takes half a minute to discover their kind.
   const scenarios = [shopScenario<CrashCluster>(rollout), tenantScenario<CrashCluster>()];
   for (const scenario of scenarios) {
     it(`converge to the same state: ${scenario.name}`, async () => {
       const onCluster: CrashScenario<CrashCluster> = {
         ...scenario,
         ...{ comparable, timeoutMs: 60_000, cluster: newNamespace },
-        // Given, so that the uninterrupted run need not discover them.
+        // The kinds are given, so that the uninterrupted run need not discover them.
         kinds: [...usedKinds, ParseableTenant],
       };
       await expectSameEnd(onCluster, sample);

@@ -67,7 +67,7 @@ controllers:
         metadata: { name: $.metadata.name, namespace: $.metadata.namespace, annotations: { seen: 'yes' } }
     target: { apiGroup: '', kind: Service, type: Patcher }
 `;
-  /** Permissions that this story may not use, with the reason why they are granted. */
+  /** Permissions that the operators of this spec may leave unused, with the reasons why they are granted. */
   const reasons: Readonly<Record<string, string>> = {
     'get namespaces': 'every watched kind has get, list and watch',
     'list namespaces': 'servers without streaming lists are listed',

@@ -60,7 +60,7 @@ describe(`the operators of ${page} on a real API server`, () => {
     expect(requests.filter(({ code }) => code === 403)).to.deep.equal([]);
   });
 
-  /** Runs commands with the program of the sources. */
+  /** Runs commands in which `operator-builder` is the program of this repository's sources. */
   async function runHere({ script, output, exitCode }: RunStep): Promise<void> {
     const words = sourceProgram.map((word) => `'${word}'`).join(' ');
     const ended = await terminal.run(`operator-builder() { ${words} "$@"; }\n${script}`);

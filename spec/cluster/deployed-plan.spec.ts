@@ -51,7 +51,7 @@ describe('kubectl operator-plan with a generated project on a real API server', 
       operator?.check();
       return admin.get(Deployment, web);
     }, 60_000);
-    // Its Event comes a second after the write, which must not be during a plan.
+    // The operator writes its Event a second after the Deployment. It must not do so during a plan.
     const { user } = operator;
     await eventually(async () => {
       const writes = await plane.auditLog.read({ user, verbs: ['create'] });
@@ -90,7 +90,7 @@ describe('kubectl operator-plan with a generated project on a real API server', 
     await writeFile(path, text.replace('# - ../plan', '- ../plan'));
   }
 
-  /** Leads the Service to this machine, which the Pod network does not reach. Loopback is not allowed. */
+  /** Makes the Service lead to this machine, which is not in the Pod network. Loopback addresses are not allowed. */
   async function leadServiceTo(port: number): Promise<void> {
     const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
     const own = addresses.find(({ internal, family }) => !internal && family === 'IPv4');
@@ -104,7 +104,7 @@ describe('kubectl operator-plan with a generated project on a real API server', 
     const targetRef = { kind: 'Pod', ...pod };
     const subsets = [{ addresses: [{ ip: own.address, targetRef }], ports }];
     const endpoints = { apiVersion: 'v1', kind: 'Endpoints', metadata: service, subsets };
-    // The cluster's controller may have created them before the selector was removed.
+    // The cluster's controller may have created the Endpoints before the selector was removed.
     const args = ['apply', '--server-side', '--force-conflicts', '-f', '-'];
     await kubectl.print(args, JSON.stringify(endpoints));
   }

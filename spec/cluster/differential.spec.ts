@@ -31,7 +31,7 @@ describe('the embedded API server compared with a real one', function () {
       expect(isClean(report), reportText(report)).to.equal(true);
     });
   }
-  // Last: it defines kinds, which the answers about discovery would show.
+  // This spec is the last one: it defines kinds, which the answers about discovery would contain.
   it('has the same objects and field managers after random writes of several managers', async () => {
     const { comparisons, failure } = await compareRandomWrites(servers, { steps: 1_000, seed });
     expect(comparisons.length).to.be.greaterThan(500);

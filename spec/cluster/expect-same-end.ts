@@ -4,8 +4,8 @@ import type { CrashScenario } from '../../lib/testing/index.js';
 import type { CrashCluster } from '../../lib/testing/crash-points/crash-scenario.js';
 
 /**
- * Expects an operator to converge to the same state wherever it is killed. A run takes some ten
- * seconds here, mostly waiting, so `count` of the points are tried, chosen by `seed`, all at once.
+ * Expects an operator to converge to the same state wherever it is killed. A run on a real cluster takes some ten
+ * seconds, mostly waiting. So `seed` chooses `count` of the points, which are tried all at once.
  * The embedded server covers all points.
  * @throws the differences of the final states
  */
@@ -19,7 +19,7 @@ export async function expectSameEnd(
     { sample, concurrency: count },
   );
   expect(results).to.have.length(count);
-  // On a real cluster the requests of two runs differ slightly.
+  // On a real cluster the requests of two runs differ slightly, so a run may not reach its point.
   const reached = results.filter(({ request }) => request !== undefined);
   expect(reached).to.have.length.above(count / 2);
 }

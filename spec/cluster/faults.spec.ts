@@ -18,7 +18,7 @@ async function clusterTarget(): Promise<FaultTarget> {
       const metadata = { generateName: 'faults-' };
       const made = await admin.create<Namespace>({ apiVersion: 'v1', kind: 'Namespace', metadata });
       const namespace = made.metadata.name ?? '';
-      // The cluster creates a ConfigMap in each namespace: later it would change the compared state.
+      // Waits for the ConfigMap that the cluster creates in each namespace. Later it would change the compared state.
       const certificate = { apiVersion: 'v1', kind: 'ConfigMap' };
       const key = { namespace, name: 'kube-root-ca.crt' };
       await waitFor(admin, { ...certificate, metadata: key }, { until: (found) => !!found });

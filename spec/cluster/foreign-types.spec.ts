@@ -22,7 +22,7 @@ describe('types of CustomResourceDefinitions of other projects', () => {
 
   before(async () => {
     plane = await sharedControlPlane();
-    // Within the repository, so that the modules find this package.
+    // The folder is within the repository, so that the modules find this package.
     await mkdir('.cache', { recursive: true });
     folder = await mkdtemp(resolve('.cache/foreign-types-'));
   });
@@ -35,7 +35,7 @@ describe('types of CustomResourceDefinitions of other projects', () => {
       expect(written).to.deep.include({ code: 0, stderr: '' });
       const files = (await readdir(out, { recursive: true })).filter(isModule);
       const kinds = await Promise.all(files.map((file) => kindOf(join(out, file))));
-      // The versions of a kind share a definition, which has one of them at a time.
+      // The versions of a kind are compared in sequence: they share a CRD, which has one version at a time.
       const definitions = Object.values(groupBy(kinds, ({ crd }) => crd.metadata.name));
       await Promise.all(
         definitions.map(async (versions) => {
@@ -46,7 +46,7 @@ describe('types of CustomResourceDefinitions of other projects', () => {
   }
 
   it('compile under strict, without skipLibCheck', async () => {
-    // Of this package, they use what `npm run build` has written.
+    // The modules import this package as `npm run build` has built it.
     const compilerOptions = {
       ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
       ...{

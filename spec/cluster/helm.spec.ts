@@ -32,7 +32,7 @@ interface Deployment extends BuiltObject {
   };
 }
 
-/** A changed value, and its effect. */
+/** Returns the part of a rendered chart that a value changes. */
 type Effect = (objects: readonly BuiltObject[], deployment: Deployment) => unknown;
 
 const names = (objects: readonly BuiltObject[]): readonly string[] =>
@@ -382,7 +382,7 @@ describe("a project's chart", () => {
     expect(values).to.not.match(/webhook/);
   });
 
-  /** Parts that only look as if they belonged to the webhooks. */
+  /** Adds parts that look as if they belonged to the webhooks, but do not. */
   async function mountOwn(path: string): Promise<void> {
     const text = await readFile(path, 'utf8');
     const volumes = '      volumes: [{ name: ca-certificates, emptyDir: {} }]\n      containers:\n';

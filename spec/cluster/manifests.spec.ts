@@ -16,13 +16,13 @@ import { sharedControlPlane } from './control-plane/shared.js';
 import { Kubectl } from './kubectl.js';
 import { ProjectOperator } from './project-operator.js';
 
-/** Permissions of every project: current servers stream cached kinds without lists. */
+/** Permissions that a project may leave unused: current servers stream cached kinds, so there are no lists. */
 const sometimes = [
   /^(get|list) shops\.shop\./,
   /^(get|list) (deployments\.apps|services)$/,
   // Required by an admission plugin that some clusters lack.
   /^update shops\/finalizers\./,
-  // A repeated event is patched, which depends on timing.
+  // An event is patched only if it is repeated, which depends on timing.
   /^patch events\.events\.k8s\.io$/,
 ];
 
@@ -45,8 +45,8 @@ const hasConditionReady = ({ conditions }: Status): boolean => isConditionTrue(c
 const builder: Case = {
   style: 'builder',
   isReady: hasConditionReady,
-  // It prunes objects that are no longer desired, and then, or when a StatefulSet hangs, reads pods;
-  // it removes the finalizer that an earlier release may have added.
+  // The builder lists pods only if it prunes objects that are no longer desired, or if a StatefulSet hangs. It removes
+  // the finalizer that an earlier release may have added.
   later: [/^delete deployments\.apps$/, /^list pods$/, /^patch shops\./],
 };
 
@@ -62,7 +62,7 @@ const cases: readonly Case[] = [
   {
     style: 'lifecycle',
     isReady: ({ phase }) => phase === 'Deployed',
-    // Its Service never changes.
+    // The operator's Service never changes.
     later: [/^update services$/],
   },
 ];
@@ -157,7 +157,7 @@ describe('roles from operator-builder manifests on a real API server', () => {
     await admin.delete(type, key);
     await eventually(async () => {
       operator.check();
-      // Its objects are garbage-collected, or were deleted before.
+      // The objects of the sample are garbage-collected, or were deleted before.
       expect(await getIfExists(admin, type, key)).to.equal(undefined);
     }, 60_000);
   }
@@ -175,7 +175,7 @@ describe('roles from operator-builder manifests on a real API server', () => {
     const spare = [...sometimes, ...later];
     const without = unused.filter((right) => !spare.some((each) => each.test(right)));
     expect(without, 'never used').to.deep.equal([]);
-    // No excused permission is used or missing from the roles.
+    // Each excused permission is in the roles and unused.
     const idle = later.filter((each) => !unused.some((right) => each.test(right)));
     expect(idle.map(String)).to.deep.equal([]);
   }

@@ -14,7 +14,7 @@ type Session = Readonly<Record<string, unknown>> & { readonly watched: readonly 
 
 interface OtherClient {
   readonly name: string;
-  /** Downloads what the client needs. Rejects where its language or its registry is not there. */
+  /** Downloads what the client needs. Rejects if this machine lacks its language or cannot reach its registry. */
   readonly download: (folder: string) => Promise<unknown>;
   /** Builds the client. @returns its command */
   readonly build: (folder: string) => Promise<readonly string[]>;

@@ -194,7 +194,7 @@ describe("a plan and the operator's later writes on a real API server", () => {
     expect(planned.rollouts.map(({ ref }) => ref.name)).to.deep.equal(['db', 'web']);
     expect(planned.rollouts.map(({ causes }) => causes.map(({ name }) => name))).to.deep.equal([
       ['settings-db'],
-      // Its template also has one field less.
+      // The template of `web` also has one field less.
       [],
     ]);
     for (const name of ['db', 'web']) {
@@ -203,7 +203,7 @@ describe("a plan and the operator's later writes on a real API server", () => {
     }
     // Garbage collection takes time.
     while ((await podsOf('worker')).length > 0) await client.get(Farm, key);
-    // The order: dependencies first.
+    // The steps are in the order of dependencies.
     const order = ['StatefulSet db', 'Deployment web', 'ConfigMap settings-worker'];
     const stepOf = (object: string): number =>
       planned.steps.findIndex(({ objects }) =>

@@ -78,8 +78,8 @@ interface WebhookConfiguration extends KubernetesObject {
 }
 
 /**
- * Routes the API server's calls of a project's webhooks to a port of this machine: the Pod network
- * does not reach it, so the Service becomes an alias of it.
+ * Makes the API server call the webhooks of a project at a port of this machine. The machine is not in the Pod
+ * network, so the Service becomes an alias of its name.
  */
 export async function leadWebhooksTo(
   port: number,

@@ -20,7 +20,7 @@ describe('the site operator on a real API server', () => {
 
 const sample = { count: 10, seed: 5 };
 
-/** Common name in the compared state, since each run has its own site and namespace. */
+/** Replaces the name of a run's site and namespace in the compared state, since each run has its own. */
 const sharedName = 'the-site';
 const ownName = /spec-[0-9a-f]{8}/g;
 
@@ -42,7 +42,7 @@ function comparable(object: UnstructuredObject): UnstructuredObject {
 }
 
 /**
- * Returns the administrator's client limited to one run: of cluster-scoped objects only its own.
+ * Returns the administrator's client, whose lists contain only those cluster-scoped objects that belong to one run.
  */
 function lookingAt(admin: Client, name: string): Client {
   return {

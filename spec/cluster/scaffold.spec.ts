@@ -30,7 +30,7 @@ describe('a generated project', () => {
   it('builds without kinds too', async () => {
     await makeProject(file('bare'));
     expect(await admin.print(['kustomize', file('bare/config/default')])).to.include('Deployment');
-    // The empty files are filled.
+    // `create api` fills the files that `init` has left empty.
     expect(await createApi(file('bare'), 'Pot')).to.include({ code: 0 });
     expect(await admin.print(['kustomize', file('bare/config/default')])).to.include('kind: Pot\n');
   });

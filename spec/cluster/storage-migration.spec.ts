@@ -13,7 +13,7 @@ async function target(): Promise<MigrationTarget> {
 }
 
 interface RangeResponse {
-  /** In base64. Absent without a value. */
+  /** The values that were found, in Base64; absent if there are none. */
   readonly kvs?: readonly { readonly value: string }[];
 }
 

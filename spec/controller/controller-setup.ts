@@ -17,7 +17,7 @@ export interface Part extends KubernetesObject {
   data?: Record<string, string>;
 }
 
-/** The resource that the fake server serves for it. */
+/** The resource under which the fake server serves a Part. */
 export const Part: ResourceType<Part> = {
   group: '',
   version: 'v1',

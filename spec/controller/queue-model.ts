@@ -57,7 +57,7 @@ export class QueueModel {
     for (const keys of [this.ready, this.delayed, this.again, this.failures]) keys.delete(key);
   }
 
-  /** The keys of which one must be handed out next. */
+  /** Returns the keys of which the queue must hand out one next. */
   candidates(): string[] {
     const all = [...this.ready].map(([key, entry]) => ({ key, ...entry }));
     if ((this.#handedOut + 1) % this.#agingEvery === 0) {

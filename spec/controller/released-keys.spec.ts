@@ -121,7 +121,7 @@ describe('a controller that owns some keys', () => {
       expect(await isReleased(100)).to.equal(false);
       expect(await isReleased(1_000)).to.equal(true);
       expect(running.status().active.map(({ key }) => key)).to.deep.equal(['ns/a']);
-      // The key returns while the old reconcile still runs: never two at once.
+      // The process acquires the key again while the old reconcile still runs: a second one must not start.
       ownership.acquire('ns/a');
       setup.things.put('b');
       await setup.clock.advance(0);

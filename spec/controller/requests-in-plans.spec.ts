@@ -124,7 +124,7 @@ describe('Requests of a handler in a plan', () => {
       expect(error)
         .to.have.property('message')
         .that.matches(/; 100 requests were refused, and the handler sends more$/);
-      // Later turns find the handler at rest.
+      // In later turns of the event loop, the handler sends no more.
       await setImmediate();
       isOver = true;
       expect({ count, received }).to.deep.equal({ count: 100, received: [] });
@@ -243,7 +243,7 @@ describe('Requests of a handler in a plan', () => {
     expect(received).to.deep.equal(['POST']);
   });
 
-  /** Senders over a single connection, on which further requests wait. */
+  /** Ways to send requests over a single connection. Further requests wait for it. */
   const limited = {
     'an API client': () => {
       const transport = new UndiciTransport({ server: origin, maxConnections: 1 });

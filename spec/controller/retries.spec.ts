@@ -127,7 +127,7 @@ describe('A controller whose reconciles fail', () => {
     await setup.stop(running);
   });
 
-  // Another object may lack a field yet, such as `spec.nodeName` of a Pod that is not scheduled.
+  // The value may come from a field that an object does not have yet, such as `spec.nodeName` of an unscheduled Pod.
   const early: Readonly<Record<string, (value: string) => unknown>> = {
     'an object without a name': (name) =>
       keyOf({ apiVersion: 'v1', kind: 'Node', metadata: { name } }),

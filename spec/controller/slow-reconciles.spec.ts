@@ -191,7 +191,7 @@ describe('RunningController', () => {
   });
 
   describe('a reconcile that does not end', () => {
-    /** Advances the clock, and returns how long the reconciles had lasted that were warned of meanwhile. */
+    /** Advances the clock. Returns, for each warning, how long the reconcile had lasted. */
     const warned = async (setup: ControllerSetup, ms: number): Promise<readonly unknown[]> => {
       setup.logged.length = 0;
       await setup.clock.advance(ms);

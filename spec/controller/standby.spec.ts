@@ -78,14 +78,14 @@ describe('A controller in standby', () => {
       setup.things.put(name);
       setup.things.remove(name);
     }
-    // Owned objects go last, and name the key again.
+    // Owned objects are deleted last. Their events enqueue the key of the owner again.
     const owner = { apiVersion: 'example.com/v1', kind: 'Thing', name: 'job-10009', uid: 'u' };
     setup.parts.put('p', { metadata: { ownerReferences: [{ ...owner, controller: true }] } });
     setup.parts.remove('p');
     await setup.clock.advance(60_000);
     collect();
     expect(objects).to.have.length(2 * names.length);
-    // The last one may still be referenced by an unfinished frame.
+    // An unfinished stack frame may still refer to the last object.
     expect(objects.filter((each) => each.deref() !== undefined)).to.have.length.below(3);
     setup.things.put('job-10008');
     await running.activate();

@@ -94,7 +94,7 @@ const steps = [
         expect(queue.failures(key)).to.equal(0);
       }),
   ),
-  // Twice, so that additions and removals balance.
+  // This step is listed twice, so that there are as many removals as additions.
   ...[1, 2].map(() =>
     fc.constant(
       new Step(
@@ -132,7 +132,7 @@ const steps = [
   ),
   fc.constant(
     new Step('shutDown', async (model, { queue }) => {
-      // Rarely, so that the script tests a running queue.
+      // Shuts the queue down rarely, so that most steps test a running queue.
       if (model.nowMs % 7 !== 6) return;
       model.shutDown();
       queue.shutDown();

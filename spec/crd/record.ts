@@ -17,7 +17,7 @@ async function main(path: string): Promise<void> {
     const group = `cel-${systemRandom.uuid().slice(0, 8)}.example.com`;
     write('cel-verdicts', await serverVerdicts(client, group));
     const edges: Record<string, string> = {};
-    // The table of these expressions is their recording.
+    // The expressions are the keys of the recorded file.
     for (const [index, some] of chunk(Object.keys(edgeVerdicts), celChunk).entries()) {
       Object.assign(edges, await serverVerdicts(client, `edges-${index}.${group}`, some));
     }

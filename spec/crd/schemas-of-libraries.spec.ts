@@ -68,7 +68,7 @@ describe('schemas of other libraries', () => {
       owner: wild(text),
       tier: wild(text),
       tags: wild(record('a', 'b')),
-      // A field has one type in all alternatives, so fields of the other one are checked, too.
+      // A field has the same type in all alternatives, so `url` and `tag` are checked whichever alternative applies.
       source: wild(fc.record({ type: scalar, url: text, tag: text }, { requiredKeys: [] })),
       port: wild(fc.constantFrom(80, 'http')),
       either: wild(fc.oneof(record('a'), record('b'))),
@@ -130,7 +130,7 @@ describe('schemas of other libraries', () => {
   const byDefault = (value: number) => ({ type: 'integer', default: value });
   const sized = { size: { type: 'integer', minimum: 1 } };
   const named = { name: { type: 'string', minLength: 2 } };
-  /** The schema of alternatives with these members, whose restrictions are in `junctor`. */
+  /** Returns a schema of two alternatives, one for each of `types`. The restrictions of each are in `junctor`. */
   const alternatives = (
     junctor: 'anyOf' | 'oneOf',
     types: readonly string[],

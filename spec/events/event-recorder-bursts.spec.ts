@@ -169,7 +169,7 @@ describe('EventRecorder', () => {
       }
       await recorder.flush();
       const starts = notes(fake).map((note) => (note as string).replace(/:.*/, ''));
-      // The last event of each comes nine seconds after its first, and the Event a second later.
+      // The last event of a burst occurs nine seconds after its first. The Event is written a second later.
       expect(starts).to.deep.equal([11, 11, 8].map((number) => `Created ${number} objects`));
       const shown = notes(fake).flatMap((note) => (note as string).match(/c-\d+/g) ?? []);
       expect(shown).to.deep.equal(Array.from({ length: 30 }, (_, n) => `c-${n}`));

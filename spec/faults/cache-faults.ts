@@ -146,7 +146,7 @@ export function cacheFaults(newTarget: () => Promise<FaultTarget>): void {
           setup.proxy.inject({ type: 'BOOKMARK', object });
           return setup.progress === resourceVersion;
         });
-        // Not before, because the watch that is open now may only just have been requested.
+        // Requests are recorded only from now on, because the open watch may have been requested just before.
         const lines: string[] = [];
         setup.proxy.answer = (line) => {
           lines.push(line);

@@ -2,8 +2,8 @@ import type { Clock } from '../../lib/system/clock.js';
 import { systemClock } from '../../lib/system/clock.js';
 
 /**
- * Returns a clock that runs `factor` times as fast as the system clock: minutes of waiting over
- * real sockets.
+ * Returns a clock that runs `factor` times as fast as the system clock, so that specs with real sockets can simulate
+ * minutes of waiting.
  */
 export function fastClock(factor: number): Clock {
   const startMs = systemClock.now();

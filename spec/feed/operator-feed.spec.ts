@@ -137,7 +137,7 @@ describe('OperatorFeed', () => {
     const { resourceVersion } = metadata;
     await watched(client, 1, { resourceVersion, metadataOnly });
     await watched(client, 1, { resourceVersion });
-    // The state before is unknown.
+    // The feed prints no line, because the previous state of the object is unknown.
     expect(told()).to.deep.equal([]);
   });
 

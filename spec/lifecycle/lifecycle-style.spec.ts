@@ -33,7 +33,7 @@ const ShopConfig = defineResource({
 });
 type ShopConfig = ObjectOf<typeof ShopConfig>;
 
-/** Its schema lacks `targetVersion` and `observedVersion`. */
+/** A kind whose status schema lacks `targetVersion` and `observedVersion`. */
 const PoorConfig = defineResource({
   ...{ group: 'style.example.com', kind: 'PoorConfig' },
   versions: [

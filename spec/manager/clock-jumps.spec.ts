@@ -8,7 +8,7 @@ import { ReplicaGroup, times } from './sharding/sharding-setup.js';
 
 const hourMs = 3_600_000;
 
-/** Returns a clock whose wall time can be set, as by an administrator or NTP, without other jumps. */
+/** Returns a clock whose wall time can be set, as by an administrator or NTP. Its monotonic time does not jump. */
 function settable(clock: Clock) {
   const wall = { offsetMs: 0 };
   const set: Clock = {

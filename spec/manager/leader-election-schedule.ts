@@ -34,7 +34,7 @@ class Replica {
   readonly #writer: Client;
   #writes = false;
   #paused = false;
-  /** The error of its wall clock. */
+  /** How many milliseconds the wall clock of the replica is ahead. */
   skewMs: number;
   state: Disaster | 'well' = 'well';
   /** The start time of the last Lease request whose grant the replica has received. */
@@ -88,7 +88,7 @@ class Replica {
   async #write(clock: Clock): Promise<void> {
     const key = { namespace: 'default', name: 'nothing' };
     while (!this.#schedule.isOver) {
-      // Only the start of the write matters. Not awaited, so that writes queue up.
+      // The writes are not awaited, so that they queue up. Only the time at which each starts matters.
       void this.#writer.delete(ConfigMap, key).catch(() => undefined);
       await sleep(clock, writeEveryMs);
     }
@@ -126,7 +126,7 @@ class Replica {
     const isLease = request.path.includes('/leases');
     const wayMs =
       this.state === 'well' ? 1 : this.random.next() * (this.state === 'slow' ? 900 : 3);
-    // Before the send: a pool's queue or a handshake. The process may be stopped there.
+    // Until it is sent, the request waits in the queue of a pool, or for a handshake. The process may be paused then.
     await this.#passing(wayMs, request);
     request.beforeSend?.();
     if (!isLease) this.#schedule.started(this);
@@ -218,7 +218,7 @@ export class Schedule {
 
   #befall(leader: Replica): void {
     leader.state = this.disaster;
-    // The wall clock jumps, too.
+    // In addition to the fault, the leader's wall clock jumps.
     leader.skewMs += (this.#random.next() - 0.5) * 600_000;
     if (this.disaster === 'crash' || this.disaster === 'pause') leader.pause();
     if (this.disaster === 'clean') leader.ending.abort();

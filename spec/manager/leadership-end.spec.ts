@@ -224,7 +224,7 @@ describe('LeaderElector', () => {
     election.candidate('b', { logger: rememberingLogger(lines) });
     await election.clock.advance(20_000);
     await election.edit({ holderIdentity: 'c' });
-    // The answers of the server take turns of their own between the retries.
+    // The clock advances in steps, because the server answers in turns of the event loop between the retries.
     for (let second = 0; second < 8 && lines.length < 2; second++) {
       await election.clock.advance(1_000);
     }
@@ -267,7 +267,7 @@ describe('LeaderElector', () => {
     'an empty identity': { identity: '' },
     'an invalid Lease name': { name: 'A b' },
     'an empty namespace': { namespace: '' },
-    // Plain JavaScript can omit it.
+    // Plain JavaScript can omit the namespace.
     'no namespace': { namespace: undefined as unknown as string },
   })) {
     it(`rejects ${what}`, () => {

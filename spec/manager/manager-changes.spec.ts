@@ -137,7 +137,7 @@ describe('A controller that is being removed', () => {
     expect(again).to.throw('is being removed').with.property('code', 'InvalidOption');
     await setup.clock.advance(1_000);
     expect(again).to.throw('is being removed');
-    // The controller counts until it has ended, and a second call also waits.
+    // The manager lists the controller until it has ended. A second call of `remove` waits for that, too.
     expect([names(manager), removing.isOver]).to.deep.equal([['holder'], false]);
     const twice = watched(added.remove());
     await setup.clock.advance(0);

@@ -65,7 +65,7 @@ interface Heap {
  * megabytes without any leak: after a collection, V8 counts unused room of the young generation as used.
  */
 async function heap(): Promise<Heap> {
-  // The count collects garbage. What finalizers release is gone at the second one.
+  // `queryObjects` collects garbage. Only its second call also collects what finalizers have released.
   queryObjects(Object);
   await sleep(systemClock, 5);
   const objects = Number(queryObjects(Object));

@@ -173,7 +173,7 @@ export class ScriptedLeadership implements Leadership {
     this.#callbacks?.onStartedLeading();
   }
 
-  /** Fails without a call of `onStoppedLeading`. */
+  /** Ends the leadership with an error, without a call of `onStoppedLeading`. */
   fail(): void {
     this.isLeader = false;
     this.#lost?.(new OperatorError('LeadershipLost', 'the election is broken'));

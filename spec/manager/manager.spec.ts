@@ -91,7 +91,7 @@ describe('Manager', () => {
     await manager.whenStarted();
     await setup.clock.advance(0);
     expect(manager.cache.status()[0]).to.include({ kind: 'ConfigMap', synced: true });
-    // A leadership of its own may need no Lease.
+    // With the option `leadership`, the manager may not need a Lease.
     const kinds = manager.requiredAccess().map(({ type }) => type?.kind);
     expect(kinds).not.to.include('Lease');
     expect([onLeader, everywhere.includes('a')]).to.deep.equal([[], true]);

@@ -28,11 +28,11 @@ export type Answer = (review: Review) => object | Promise<object>;
 export class WebhookApi {
   readonly reviews: Review[] = [];
   answer: Answer = () => ({ allowed: true });
-  /** Changes a whole review that answers. */
+  /** Changes the AdmissionReview with which the webhook answers. */
   review: (review: object) => object = (review) => review;
   readonly api = new Api({ services: { 'default/hook': (request) => this.#serve(request) } });
 
-  /** Configures webhooks of a kind, each with its differences from one for every ConfigMap. */
+  /** Creates a webhook configuration. Each of `webhooks` overrides fields of a webhook for all ConfigMaps. */
   async configure(kind: 'Mutating' | 'Validating', ...webhooks: readonly object[]): Promise<void> {
     const name = `${kind.toLowerCase()}webhookconfigurations`;
     await this.api.create(`/apis/admissionregistration.k8s.io/v1/${name}`, {

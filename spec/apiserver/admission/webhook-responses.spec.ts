@@ -13,7 +13,7 @@ const field = 'into Go struct field AdmissionResponse.response';
 const undecodable = 'received undecodable patch in webhook response: ';
 const review = 'expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got ';
 
-/** A response, the failure with the version v1, and whether v1beta1 accepts it. */
+/** A response, the error that it causes in a v1 review, and whether it is valid in a v1beta1 review. */
 type Case = readonly [
   kind: 'Mutating' | 'Validating',
   response: object,

@@ -179,7 +179,7 @@ describe('the check of an extension server', () => {
     const closed: Socket[] = [];
     const silent = createServer((socket) => {
       sockets.push(socket);
-      // Without a reader, a socket does not notice its end.
+      // Node.js reports the end of a connection only if the socket is read.
       socket
         .resume()
         .on('error', () => undefined)

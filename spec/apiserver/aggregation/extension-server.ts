@@ -21,7 +21,7 @@ export interface Arrived {
 export class ExtensionServer {
   readonly group: string;
   readonly requests: Arrived[] = [];
-  /** The authority of its certificate: PEM in base64, as `caBundle` has it. */
+  /** The CA certificate of the server: PEM in Base64, as in the field `caBundle`. */
   caBundle = '';
   port = 0;
   /** The status of its discovery. */

@@ -148,7 +148,7 @@ describe('a request that the server forwards to an extension server', () => {
 
   it('receives warnings with non-ASCII characters unchanged', async () => {
     const warning = Buffer.from('299 - "use größe"').toString('latin1');
-    // Node.js would send the header with a text as UTF-8 again.
+    // The body is a Buffer, because Node.js would encode the header as UTF-8 if the body were a string.
     answer = (outgoing) => outgoing.writeHead(200, { warning }).end(Buffer.from('{}'));
     const url = await api.server.listen();
     const received = await fetch(`${url}${root}/things/x`);

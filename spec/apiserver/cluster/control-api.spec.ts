@@ -111,7 +111,7 @@ describe('the control API', () => {
     await call('POST', '/settle');
     const config = new KubeConfig();
     config.loadFromString(cluster.kubeConfig());
-    // client-node uses plain HTTP only with this.
+    // client-node connects to a plain HTTP URL only with `skipTLSVerify`.
     const clusters = config.clusters.map((each) => ({ ...each, skipTLSVerify: true }));
     const { users, contexts, currentContext } = config;
     config.loadFromOptions({ clusters, users, contexts, currentContext });

@@ -86,7 +86,7 @@ describe('EmbeddedCluster over HTTPS', () => {
     const { certificate: cert, privateKey: key } = await cluster.clientCertificate('', ['a']);
     const unnamed = { ca: cluster.certificateAuthority, cert, key };
     expect((await whoAmI(unnamed, 'a-token'))[1]).to.include({ username: 'bot' });
-    // An anonymous user, who may not ask.
+    // Without a token the user is anonymous, and may not create a SelfSubjectReview.
     expect((await whoAmI(unnamed))[0]).to.equal(403);
   });
 
@@ -127,7 +127,7 @@ describe('EmbeddedCluster over HTTPS', () => {
     const socket = connect(Number(new URL(own.url).port), '127.0.0.1');
     const closed = once(socket, 'close');
     await once(socket, 'connect');
-    // A request later, the server has accepted the connection too.
+    // Once the server has answered this request, it has also accepted the connection of `socket`.
     const dispatcher = new Agent({ connect: { ca: own.certificateAuthority } });
     await (await request(`${own.url}/healthz`, { dispatcher })).body.dump();
     await own.stop();

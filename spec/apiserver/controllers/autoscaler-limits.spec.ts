@@ -12,7 +12,7 @@ function web(replicas: number): Deployment {
   return deployment('web', { replicas, template });
 }
 
-/** An autoscaler to 50 % of the CPU. */
+/** An autoscaler of the Deployment `web` with a target of 50 % CPU utilization. */
 function autoscaler(spec: object): HorizontalPodAutoscaler {
   const target = { type: 'Utilization', averageUtilization: 50 };
   return {
@@ -28,7 +28,7 @@ function autoscaler(spec: object): HorizontalPodAutoscaler {
   };
 }
 
-/** Starts an autoscaler of pods that use `total` together. @returns the sizes of the Deployment from then on */
+/** Starts an autoscaler of pods that together use the CPU `total`. @returns the sizes of the Deployment from then on */
 async function scaled(
   replicas: number,
   total: string,
@@ -182,7 +182,7 @@ const cases: readonly Case[] = [
 ];
 
 describe('the limits of a HorizontalPodAutoscaler', () => {
-  // The controller of Deployments writes the same object.
+  // Both the autoscaler and the controller of Deployments write the Deployment, so they may conflict.
   afterEach(() => stopSimulatedClusters(/deployments default\/web: .* 409 Conflict/));
 
   for (const { title, replicas, total, spec = {}, ...expected } of cases) {
@@ -246,7 +246,7 @@ describe('the report of a HorizontalPodAutoscaler', () => {
   }
 
   const missing = "the HPA controller was unable to get the target's current scale";
-  /** The report of a metric that no server serves. */
+  /** What the autoscaler reports if no server serves its metric. */
   const unserved = (
     kind: string,
     subject: string,

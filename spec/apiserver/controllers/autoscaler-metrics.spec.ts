@@ -44,7 +44,7 @@ async function reasonsIn({ get }: SimulatedCluster): Promise<Record<string, stri
 }
 
 describe('a HorizontalPodAutoscaler with metrics', () => {
-  // The controller of Deployments writes the same object.
+  // Both the autoscaler and the controller of Deployments write the Deployment, so they may conflict.
   afterEach(() => stopSimulatedClusters(/deployments default\/web: .* 409 Conflict/));
 
   it('scales up until the utilization fits the target', async () => {

@@ -3,7 +3,7 @@ import { Deployment, HorizontalPodAutoscaler } from '../../../lib/object/kinds.j
 import { simulatedCluster, stopSimulatedClusters } from './simulated-cluster.js';
 import { deployment, pod } from './workload-objects.js';
 
-/** Use of a pod in thousandths of a CPU; `none` without a metric; otherwise its behavior, which is not ready. */
+/** CPU use of a pod in thousandths; `none`: the pod has no metric; others: the behavior of a pod that is not ready. */
 type Use = number | 'none' | 'neverReady' | 'fail';
 
 /** A target for pods that request 100m. */
@@ -15,7 +15,7 @@ interface Target {
 const half: Target = { averageUtilization: 50 };
 const value: Target = { averageValue: '50m' };
 
-/** Scales a Deployment whose pods are given, whatever its number of replicas. */
+/** Autoscales a Deployment with `replicas`, whose pods are given by `uses` instead of created by a controller. */
 async function scaled(replicas: number, uses: readonly Use[], target: Target) {
   const own = { deployments: false, disruptionBudgets: false };
   const { cluster, create, get } = await simulatedCluster({ controllers: own });
@@ -26,7 +26,7 @@ async function scaled(replicas: number, uses: readonly Use[], target: Target) {
     const name = `web-${index}`;
     const match = { name };
     if (use === 'fail' || use === 'neverReady') cluster.pods.add({ match, behavior: use });
-    // Only ready pods count, whatever others use.
+    // The use of pods that are not ready must not count.
     const used = typeof use === 'number' ? use : 90;
     if (use !== 'none') cluster.metrics.add({ metric: 'cpu', value: `${used}m`, match });
     const spec = { containers, restartPolicy: use === 'fail' ? 'Never' : 'Always' };

@@ -69,7 +69,7 @@ describe('a PodDisruptionBudget in the embedded cluster', () => {
 describe('a PodDisruptionBudget after an eviction', () => {
   afterEach(stopSimulatedClusters);
 
-  /** Evicts the first pod; with `deleteOptions` of another pod, this only spends a disruption. */
+  /** Evicts the first pod. If `deleteOptions` has the uid of another pod, the pod stays, but the disruption counts. */
   async function evicted(deleteOptions: object) {
     const cluster = await simulatedCluster();
     const { client, create, get, list } = cluster;
@@ -116,7 +116,7 @@ describe('a PodDisruptionBudget during a rollout', () => {
 });
 
 describe('a HorizontalPodAutoscaler in the embedded cluster', () => {
-  // The controller of Deployments writes the same object.
+  // Both the autoscaler and the controller of Deployments write the Deployment, so they may conflict.
   afterEach(() => stopSimulatedClusters(/deployments default\/web: .* 409 Conflict/));
 
   const cases: readonly (readonly [

@@ -22,7 +22,7 @@ const events = { apiVersion: 'v1', kind: 'Event' };
 const storageClasses = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass' };
 
 const containers = [{ name: 'main', image: 'registry/app:1' }];
-/** No node has it: the specs decide how the pods end. */
+/** No node has this label, so the pods do not start and the specs decide how they end. */
 const nowhere = { nodeSelector: { 'example.com/no-node': 'yes' } };
 
 /**
@@ -251,7 +251,7 @@ export function controllersSuite(newTarget: NewTarget): void {
     };
     await setTaints([{ key: 'example.com/full', effect: 'NoSchedule' }]);
     try {
-      // kube-controller-manager counts again only when the DaemonSet itself or its pods change.
+      // kube-controller-manager counts the pods again only when the DaemonSet or one of its pods changes.
       let touched = 0;
       await target.eventually(async () => {
         const annotations = { touched: String((touched += 1)) };

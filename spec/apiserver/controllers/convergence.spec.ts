@@ -33,7 +33,7 @@ const types: Readonly<Record<Step['name'], ResourceType<KubernetesObject>>> = {
 };
 const made = { web: deployment('web'), db: statefulSet('db'), agent: daemonSet('agent') };
 
-/** Users and controllers write the same objects, and pods of the former owner are still there. */
+/** Expected errors: users and controllers write the same objects, and a new owner finds pods of a deleted one. */
 const overtaken = /409 |404 /;
 
 const tags = ['', '-broken', '', '-never-ready', '-crashing'];

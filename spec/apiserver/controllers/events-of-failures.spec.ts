@@ -130,7 +130,7 @@ describe('the events of controllers about ended and unexpected objects', () => {
       await cluster.create(pod(name));
       await setPhase(cluster, name, 'Succeeded');
     }
-    // The Job gets both at once.
+    // Both pods become pods of the Job at once.
     const ownerReferences = [ownedBy(await cluster.get(Job, 'j'), { controller: true })];
     const finalizers = ['batch.kubernetes.io/job-tracking'];
     const metadata = { labels: { app: 'j' }, finalizers, ownerReferences };

@@ -215,7 +215,7 @@ describe('the log of controllers whose writes are refused', () => {
       const patch = { type: 'merge', body: { status } } as const;
       await client.patch(object, { namespace, name }, patch, { subresource: 'status' });
     };
-    // A ready node loses the taint that it had before.
+    // The node becomes ready and loses its `not-ready` taint.
     const conditions = [{ type: 'Ready', status: 'True' }];
     await patchStatus({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } }, { conditions });
     for (const name of ['shop', 'gone']) {

@@ -151,7 +151,7 @@ export function ownedBy(
   return { apiVersion, kind, name: metadata.name ?? '', uid: metadata.uid ?? '', ...more };
 }
 
-/** A policy and its binding that refuse an operation on a resource of version v1 to the controllers. */
+/** A policy and its binding. They refuse an operation of the controllers on a resource of version v1. */
 export function refusalOf(
   operation: 'CREATE' | 'UPDATE' | 'DELETE',
   { group = '', resource }: { readonly group?: string; readonly resource: string },

@@ -21,10 +21,10 @@ function metadata(change: object): ConversionApi['change'] {
   return last((shop) => ({ ...shop, metadata: { ...shop.metadata, ...change } }));
 }
 
-/** A response, and the messages of a request for one object and for a list of two. */
+/** A change of the webhook's response, and the errors of a request for one object and for a list of two. */
 type Case = readonly [title: string, change: ConversionApi['change'], one: string, listed: string];
 
-/** The case of a message that begins with `of` and names the index only in a list. */
+/** Returns a case whose message names the index of the object only in a list. */
 function single(title: string, change: ConversionApi['change'], why: string): Case {
   const [one, listed] = ['object', 'converted object at index 1'];
   return [title, change, `returned invalid ${one}: ${why}`, `returned invalid ${listed}: ${why}`];

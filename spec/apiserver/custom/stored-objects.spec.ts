@@ -9,7 +9,7 @@ const path = (name: string, served = 'v1'): string =>
 
 function versionOf(name: string, storage: boolean, properties: Record<string, Schema>): object {
   const spec: Schema = { type: 'object', properties };
-  // Generators of CRDs list the metadata, without its fields.
+  // Like generated CRDs, the schema declares `metadata` without its fields.
   const metadata: Schema = { type: 'object' };
   const schema = { openAPIV3Schema: { type: 'object', properties: { metadata, spec } } };
   return { name, served: true, storage, schema };

@@ -43,8 +43,8 @@ export async function compare(
 }
 
 /**
- * Runs scenarios on a server of this process, several at a time, and returns the normalised answers to each. Such a
- * server is quick to do what a scenario waits for.
+ * Runs scenarios on a server of this process, several at a time, and returns the normalised answers to each. A
+ * scenario waits for such a server for at most one second.
  */
 export function answersOf(
   server: Server,
@@ -170,12 +170,12 @@ class Run {
   async #settled(request: Request): Promise<Answer> {
     return this.#sendWhile(
       request,
-      // A real server prepares the storage of a new kind, or of one with a new schema.
+      // A real server first has to prepare the storage of a new kind or schema.
       (answer) => answer.code === request.whileStatus || isPreparing(answer),
     );
   }
 
-  /** Sends a request again while its answer `waits`, but not for long. */
+  /** Sends a request again while `waits` returns true for its answer, but at most for the longest wait of the run. */
   async #sendWhile(request: Request, waits: (answer: Answer) => boolean): Promise<Answer> {
     const until = Date.now() + this.#longestWaitMs;
     for (;;) {
@@ -187,9 +187,9 @@ class Run {
 
   /**
    * Waits until the server has done what it does after a write, so that the next answer does not depend on time:
-   * - Its cache has the change. A real server reads its cache for some requests, and starts a write with it: from
-   *   an old object, it starts again, and its answer has the warnings of both.
-   * - Its controllers have accepted the names of a definition.
+   * - The cache of the server has the change. A real server answers some requests from its cache, and begins a write
+   *   with the cached object. If that object is old, it begins again, and its answer has the warnings of both tries.
+   * - The controllers of the server have accepted the names of a CRD.
    */
   async #written(request: Request, { code, body }: Answer): Promise<void> {
     const { method, path } = request;
@@ -202,7 +202,7 @@ class Run {
     const { metadata } = (body ?? {}) as Partial<KubernetesObject>;
     const object = method === 'POST' ? `${pathname}/${metadata?.name ?? ''}` : pathname;
     const { resourceVersion } = metadata ?? {};
-    // A dry run, or a review.
+    // The answer to a dry run or a review has no version.
     if (resourceVersion === undefined) return;
     await this.#read(`${object}?resourceVersion=${resourceVersion}`);
     if (!pathname.includes('/customresourcedefinitions')) return;
@@ -211,7 +211,7 @@ class Run {
     await this.#sendWhile({ method: 'GET', path: object }, isAccepting);
   }
 
-  /** A list without a version is as new as the store. Its version, sent back, must be in the cache. */
+  /** Waits until the server's cache is as new as its store: lists at the version that the store has now. */
   async #deleted(collection: string): Promise<void> {
     const { body } = await this.#read(`${collection}?limit=1`);
     const { resourceVersion = '0' } = (body as Partial<KubernetesObject>).metadata ?? {};
@@ -263,7 +263,7 @@ function isAccepted({ spec, status }: KubernetesObject): boolean {
   return accepts && conditions.some(({ type }) => type === 'Established');
 }
 
-/** Returns what is equal on two servers that behave equally. */
+/** Returns an answer without the values that differ between two servers that behave equally. */
 function normalised(
   { type, body, code, warning }: Answer,
   request: Request,
@@ -298,7 +298,7 @@ function withoutGenerated(body: unknown, request: Request): unknown {
     /"generateName":"([\w-]+)"/g,
   );
   for (const [, prefix = ''] of prefixes) {
-    // A server cuts long prefixes.
+    // A server cuts a prefix after 58 characters.
     const kept = prefix.slice(0, 58);
     result = result.replaceAll(new RegExp(`${kept}[a-z0-9]{5}`, 'g'), `${kept}RANDOM`);
   }

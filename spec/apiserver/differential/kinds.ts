@@ -78,7 +78,7 @@ export const coreKinds: readonly SampleKind[] = [
   },
   {
     ...{ apiVersion: 'v1', kind: 'Pod', plural: 'pods', subresources: status },
-    // Without a name, the embedded server sets one if a generated volume projects a token.
+    // The embedded server sets `serviceAccountName` itself only if a volume projects a token.
     fields: { spec: { containers: [container], serviceAccountName: 'default' } },
     change: { spec: { activeDeadlineSeconds: 30 } },
   },

@@ -1,8 +1,8 @@
 import type { Comparison, Difference } from './comparison.js';
 
 /**
- * Requests that the servers may answer differently: in the parts at `at`, or as a whole, with these status
- * codes. Each of the subjects must have such a request, or its report fails.
+ * Requests that the two servers may answer differently: in the parts that `at` matches, or as a whole, with the
+ * status codes of `codes`. The report of a subject fails if none of its requests differs in this way.
  */
 export interface ListedDifference {
   readonly subjects: readonly string[];

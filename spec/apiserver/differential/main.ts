@@ -48,7 +48,7 @@ async function main(): Promise<void> {
   process.exitCode = reports.every(isClean) ? 0 : 1;
 }
 
-/** Compares a subject; that of random writes is not one of scenarios. */
+/** Compares both servers for a subject: with random writes, or with the scenarios of the subject. */
 async function comparisons(subject: string, servers: Servers): Promise<readonly Comparison[]> {
   const seed = Number(values.seed);
   if (subject === random) {

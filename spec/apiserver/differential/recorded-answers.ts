@@ -42,7 +42,7 @@ export const unrecordedSubjects: readonly string[] = ['reads', 'watches'];
 /** The seed of generated requests with recorded answers. */
 export const recordedSeed = 1;
 
-/** Returns the part of the names of namespaces: some answers have a hash of a name. */
+/** Returns a constant part of the names of a subject's namespaces, because some answers contain a hash of a name. */
 export function recordedRun(subject: string): string {
   return `recorded-${subject}`;
 }

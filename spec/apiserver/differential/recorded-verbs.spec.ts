@@ -1,6 +1,6 @@
 import { itAnswersAsRecorded, recordedSubjects } from './recorded-answers.js';
 
-// A file of its own, so that it runs beside the others.
+// These specs have their own file, because mocha runs files in parallel.
 describe('the recorded answers of a real server to requests by every verb', function () {
   this.timeout(120_000);
 

@@ -20,11 +20,11 @@ export interface Report {
   readonly listed: number;
   /** Requests that differed in the first run of their scenario, and agreed in the second. */
   readonly agreedLater: number;
-  /** Number of requests that each entry excuses a part of. */
+  /** For each entry, the number of requests with a difference that it lists. */
   readonly uses: ReadonlyMap<ListedDifference, number>;
-  /** The run fails if there are any. */
+  /** Comparisons with differences that no entry lists: the run fails if there are any. */
   readonly unlisted: readonly Disagreement[];
-  /** Entries for the subject that excuse nothing: the run fails if there are any. */
+  /** Entries for the subject that match no difference: the run fails if there are any. */
   readonly unused: readonly ListedDifference[];
 }
 

@@ -43,7 +43,7 @@ export class ScenarioNames implements Names {
     return name;
   }
 
-  /** Returns the name of a version, and if it is new and not the latest, the one that it is before. */
+  /** Returns the name of a version. To a new version that is not the latest, it adds the name of the next later one. */
   version(version: string): string {
     if (!isVersion(version)) return version;
     const known = this.#versions.get(version);
@@ -179,7 +179,7 @@ function withVersion(object: Members, resourceVersion: string | undefined): Memb
   return { ...object, metadata: { ...object.metadata, resourceVersion } };
 }
 
-/** Shows where the next page starts, and whether it is one of the same list. */
+/** Shows where the next page starts, and whether its token names the version of this list. */
 function withToken(list: Members, version: unknown): Members {
   const token = list.metadata?.['continue'];
   const page = typeof token === 'string' ? decodedToken(token) : undefined;

@@ -1,9 +1,9 @@
 import type { RecordedStep } from '../recorded-server/recording.js';
 
 /**
- * A request. In its path and body, `{{ns}}` stands for the scenario's namespace and
- * `{{name.metadata.uid}}` for a value of the answer that an earlier request is named for by `as`. A text `{{name}}`
- * stands for the whole answer.
+ * A request. In its path and body, `{{ns}}` stands for the scenario's namespace, and `{{name.metadata.uid}}` for a
+ * value in the answer to the earlier request whose `as` is `name`. A string that is only `{{name}}` stands for that
+ * whole answer.
  */
 export interface Request extends Omit<RecordedStep, 'answer' | 'differs'> {
   /** Name of the answer in later requests. */

@@ -28,14 +28,14 @@ const adminToken = 'admin-token';
 function newEmbedded(clock: Clock = systemClock): EmbeddedApiServer {
   const users = { [adminToken]: { name: 'admin', uid: 'admin', groups: ['system:masters'] } };
   const server = new EmbeddedApiServer({ users, rbac: true, clock });
-  // The real server's history, too, starts here.
+  // The real server starts with a compacted history, too.
   server.compact();
   return server;
 }
 
 /**
  * Returns an embedded server that is called without HTTP. Its time of day stands still, so that all writes fall into
- * the same second: managers of times depend on that.
+ * the same second: which manager owns a time field depends on that.
  */
 export function embeddedInProcess(): Server {
   const now = systemClock.now();
@@ -71,7 +71,7 @@ export async function startEmbedded(): Promise<Server> {
  * none.
  */
 export async function startReal(): Promise<Server> {
-  // Not unthrottled: without limits, the server keeps no condition of FlowSchemas. The administrator is exempt.
+  // The server needs its request limits: without them it writes no condition of a FlowSchema.
   const controlPlane = await startControlPlane();
   const { url, token, caData } = controlPlane;
   const programs = ['kube-controller-manager', 'kube-scheduler', 'kwok'] as const;
@@ -82,7 +82,7 @@ export async function startReal(): Promise<Server> {
   const ca = Buffer.from(caData, 'base64').toString();
   const dispatcher = new Agent({ connect: { ca } });
   const access = { url, token, dispatcher };
-  // A default class would be set in claims.
+  // With a default StorageClass, the server would set its name in claims.
   const path = '/apis/storage.k8s.io/v1/storageclasses/kwok-volume';
   await send(access, { method: 'DELETE', path });
   return {

@@ -55,7 +55,7 @@ describe('discovery', () => {
       scope: 'Namespaced',
       shortNames: ['wd'],
     });
-    // Another form before it, which this server lacks.
+    // The client prefers protobuf, in which the embedded server has no discovery.
     const protobuf = aggregated.accept.replace('json', 'vnd.kubernetes.protobuf');
     const accept = `${protobuf},${aggregated.accept},application/json`;
     const { body: core } = await api.get('/api', { accept });

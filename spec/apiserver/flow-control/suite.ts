@@ -57,7 +57,7 @@ const account = (namespace: string): [string] => [`system:serviceaccount:${names
 const node: [string, string] = ['system:node:x', 'system:nodes'];
 const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
 
-/** Requests, each with its FlowSchema and its level. */
+/** Requests, each with the FlowSchema and the priority level that handle it. */
 const requests: readonly (readonly [FlowStep, string, string])[] = [
   [{ path: '/api/v1/pods' }, 'exempt', 'exempt'],
   [{ path: '/nowhere' }, 'exempt', 'exempt'],

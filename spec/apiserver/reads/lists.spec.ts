@@ -284,7 +284,7 @@ describe('lists', () => {
     const accept = 'application/vnd.kubernetes.protobuf,application/json';
     expect((await api.get(configMaps, { accept })).code).to.equal(200);
     expect((await api.get(configMaps, { accept: 'text/html' })).code).to.equal(406);
-    // Not the same as a missing header.
+    // A header with the text `undefined` is not the same as a missing header.
     await api.get(configMaps);
     expect((await api.get(configMaps, { accept: 'undefined' })).code).to.equal(406);
   });

@@ -9,8 +9,8 @@ export interface Names {
   /** Stands for the token of a list's next page. */
   token(token: string): string;
   /**
-   * Compares whole descriptions, hashes of storage versions, the order of resources, texts in objects that look like
-   * an age, and addresses and ports of Services that no server draws. The recordings were made without them.
+   * Whether to compare whole descriptions, hashes of storage versions, the order of resources, texts in objects that
+   * look like an age, and addresses and ports of Services that a request chose. The recordings do not contain them.
    */
   readonly isWhole: boolean;
 }
@@ -28,14 +28,14 @@ const times = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 const uids = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const versions =
   /(ResourceVersion in object meta: |ResourceVersion in the precondition \(|\\"resourceVersion\\":\\"|^ *resourceVersion: ")(\d+)/gm;
-/** In YAML. */
+/** Addresses of the server in an answer in YAML. */
 const addresses = /^(- clientCIDR: .*\n {2}serverAddress: ).*$/gm;
 /** Versions of the whole store, which everyone writes to. */
 const storeVersions = /(record \(|current: |too old resource version: (?:\d+ \()?)\d+/g;
 
 /**
- * Returns what is equal in two runs: uids, times and versions by `names`, nothing that depends on the
- * order of Go's maps.
+ * Returns an answer without what differs between two runs: `names` replaces uids, times and versions, and what depends
+ * on the order of Go's maps is left out.
  */
 export function comparable(
   { code, warning, body }: RecordedAnswer,
@@ -62,7 +62,7 @@ class Normal {
     }
     if (this.#isAllocated(given, name)) return 'PORT';
     if (typeof given !== 'object' || given === null) return given;
-    // Sorted first: names may depend on the order in which values occur.
+    // The members are sorted first, because names may depend on the order in which values occur.
     const members = Object.entries(status(given as Members)).sort(([one], [other]) =>
       one < other ? -1 : 1,
     );
@@ -84,7 +84,7 @@ class Normal {
     if (name === 'resourceVersion') return this.#names.version(given, name);
     if (name === 'continue') return this.#names.token(given);
     if (this.#names.isWhole) return name === 'cell' ? ages(this.text(given)) : this.text(given);
-    // Depends on the group, which differs in each run.
+    // The hash depends on the API group, which differs in each run.
     if (name === 'storageVersionHash') return name;
     return name === 'description' ? given.slice(0, 20) : ages(this.text(given));
   }

@@ -36,7 +36,7 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Records a topic in its own namespace, which has a common name in the recording. */
+/** Records a topic in a namespace of its own. In all recordings, the namespace has the same name. */
 async function record(server: Server, topic: string): Promise<string> {
   const namespace = `recorded-${topic}`;
   const named = (value: unknown): unknown =>
@@ -67,7 +67,7 @@ async function main(): Promise<void> {
   for (const program of ['kube-controller-manager', 'kube-scheduler', 'kwok'] as const) {
     await processes.kill(program);
   }
-  // A default class would be set in claims.
+  // With a default StorageClass, the server would set its name in claims.
   const storageClass = '/apis/storage.k8s.io/v1/storageclasses/kwok-volume';
   await send(server, { method: 'DELETE', path: storageClass });
   const wanted = process.argv.slice(2);

@@ -11,7 +11,7 @@ export interface RecordedStep {
   readonly type?: string;
   /** @defaultValue 'application/json' */
   readonly accept?: string;
-  /** Reason why our answer may differ. */
+  /** The reason why the answer of the embedded server may differ. */
   readonly differs?: string;
   readonly answer?: RecordedAnswer;
 }

@@ -186,7 +186,7 @@ describe('commands in simulated pods', () => {
 });
 
 describe('requests for other protocols', () => {
-  // Older and newer Node.js differ in what they read before they hand a connection over.
+  // Versions of Node.js differ in how much they read of a connection before they emit `upgrade`.
   let cluster: EmbeddedCluster;
 
   before(async () => {

@@ -18,7 +18,7 @@ const withSidecar = (name: string, resources: object): object => ({
   },
 });
 
-/** A Pod whose containers share its resources. */
+/** A Pod with resources for the whole Pod, which its containers share. */
 const sharing = (name: string, resources: object): object => ({
   metadata: { name },
   spec: { resources, containers: [{ name: 'c', image: 'i' }] },

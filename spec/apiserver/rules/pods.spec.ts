@@ -85,7 +85,7 @@ describe('pods', () => {
         const { spec } = await api.create(pods, pod({ runtimeClassName, tolerations: [own] }));
         return (spec as { tolerations: unknown[] }).tolerations.slice(0, -2);
       };
-      // As on a real server, where the one without an operator covers the other one.
+      // As on a real server, the toleration without an operator covers the one with an operator.
       expect(await added(given, equal)).to.deep.equal([given]);
       expect(await added(given, given)).to.deep.equal([given]);
     });

@@ -17,7 +17,7 @@ const contentTypes = {
 } as const;
 
 /**
- * Steps with a known different answer of the embedded server, by scenario, whose replay ends there.
+ * For some scenarios, the step that the embedded server is known to answer differently. The replay ends at this step.
  */
 const known: Readonly<Record<string, { readonly step: number; readonly reason: string }>> = {
   'an entry that another manager set a field of stays': {

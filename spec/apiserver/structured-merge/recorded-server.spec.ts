@@ -44,7 +44,7 @@ function replay(given: Replay): void {
   const { step, live, index } = given;
   const where = `step ${index}, ${step.verb} by ${step.manager}`;
   if (step.error !== undefined) {
-    // Other errors come from defaulting and validation, which follow the field manager.
+    // Other errors come from defaulting and validation, which run after the field manager.
     if ([400, 409, 500].includes(step.error.code)) expectError(given, where);
     return;
   }
@@ -146,7 +146,7 @@ function sortedLines(text: string): string[] {
 
 function managersOf(object: UnstructuredObject | undefined): unknown[] {
   const entries = object?.metadata.managedFields ?? [];
-  // Key order matters, as Go writes it.
+  // The keys must have the order in which Go writes them.
   return entries
     .filter(({ manager }) => manager !== 'kube-controller-manager')
     .map(({ fieldsV1, ...entry }) => ({ ...entry, fieldsV1: JSON.stringify(fieldsV1) }));

@@ -66,7 +66,7 @@ async function versions(scene: Scene): Promise<readonly unknown[]> {
   return objects.map(({ metadata }) => versionOf(metadata));
 }
 
-/** Returns a chain whose optional members are all `left`: undefined or absent. */
+/** Returns a chain whose optional members are those of `left`, which are undefined or absent. */
 function withMembersLeft(scene: Scene, left: Readonly<Record<string, undefined>>): Builder {
   const ports = [{ port: 80, ...left }];
   return scene

@@ -338,7 +338,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(summary(await chain('2Gi', 'other').reconcile())).to.include(
       'pending StatefulSet/store',
     );
-    // The controller of StatefulSets may write the status meanwhile, which leaves the generation.
+    // The StatefulSet controller may write the status meanwhile, which does not change the generation.
     expect((await scene.get(StatefulSet, 'store')).metadata.generation).to.equal(
       metadata.generation,
     );

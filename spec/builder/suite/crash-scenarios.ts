@@ -24,7 +24,7 @@ export type Wish = Readonly<Record<string, string>>;
 /** A scenario whose operator reconciles a single chain. */
 export interface ShopScenario extends Pick<CrashScenario<CrashCluster>, 'kinds' | 'invariant'> {
   readonly name: string;
-  /** Returns the chain for a wish. */
+  /** Returns the chain for a desired state of the shop. */
   readonly chain: (builder: Builder, wish: Wish) => Builder;
   readonly options?: Partial<BuilderOptions>;
   /**

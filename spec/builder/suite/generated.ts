@@ -223,7 +223,7 @@ async function expectError(work: Promise<unknown>, message: RegExp): Promise<voi
   expect(error?.message).to.match(message);
 }
 
-/** Returns a client whose first `reads` of a Secret show none, as those of a late cache. */
+/** Returns a client whose first `reads` reads of a Secret find none, like a cache that is behind the server. */
 function missingAtFirst(client: Client, reads: number): Client {
   const rules = Array.from({ length: reads }, (_, nth) => ({
     ...{ verbs: ['get'], kinds: [Secret.kind], calls: nth + 1 },

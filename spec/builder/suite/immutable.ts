@@ -161,7 +161,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(result?.changes.map(({ path }) => path).toSorted()).to.deep.equal(paths);
     expect((await scene.get(Deployment, 'web')).spec?.strategy).to.deep.equal({ type: 'Recreate' });
     await scene.reconcileUntilDone(() => chain({ type: 'Recreate' }));
-    // The operator alone owns the strategy, so that the server's default returns.
+    // Only the operator owns the strategy. When it drops the field, the server sets the default again.
     await chain(undefined).reconcile();
     expect((await scene.get(Deployment, 'web')).spec?.strategy?.type).to.equal('RollingUpdate');
   });
@@ -342,7 +342,7 @@ export function immutableSuite(open: OpenScene): void {
     await othersOf(scene, false).reconcile();
     const results = await othersOf(scene, true, 'recreate').reconcile();
     const recreated = results.filter(({ operation }) => operation === 'recreated');
-    // A Job may still have a finalizer, so that a later reconcile recreates it.
+    // The Job may be missing: if it still has a finalizer, a later reconcile recreates it.
     expect(recreated.map(({ ref }) => ref.kind)).to.include.members([
       ...['RoleBinding', 'ConfigMap', 'Secret', 'Service', 'Deployment'],
     ]);
@@ -378,7 +378,7 @@ export function immutableSuite(open: OpenScene): void {
       .builder({ client, onImmutable: 'recreate' })
       .statefulSet({ name: 'web', podSpec, spec: { serviceName: 'two' } })
       .reconcile();
-    // After a conflict with the StatefulSet controller the builder reads and deletes it again.
+    // After a conflict with the StatefulSet controller, the builder reads the StatefulSet and deletes it again.
     expect(deletions).not.to.deep.equal([]);
     for (const preconditions of deletions) {
       expect(preconditions).to.have.all.keys('uid', 'resourceVersion').and.to.include({ uid });

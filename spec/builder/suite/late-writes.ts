@@ -8,7 +8,7 @@ import { HeldWrites } from '../../client/held-writes.js';
 import type { OpenScene } from './builder-suite.js';
 import { errorsOf } from './immutable.js';
 
-/** A leader whose request is held between the check of its fence and the socket. */
+/** A leader whose request is held back: after the check that it still leads, before the request is sent. */
 class FormerLeader {
   readonly client: Client;
   readonly held: HeldWrites;
@@ -37,7 +37,7 @@ class FormerLeader {
 export function lateWritesSuite(open: OpenScene): void {
   const settings = (value: string) => ({ name: 'settings', data: { VALUE: value } });
 
-  /** Starts the write `late` as the former leader, which arrives after `next` of the present one. */
+  /** Starts `late` as the former leader. Its write arrives after those of `next`, which the present leader makes. */
   async function play(
     { client, verb }: { readonly client: Client; readonly verb: 'apply' | 'delete' },
     late: (client: Client) => Builder,

@@ -10,7 +10,7 @@ import type { Scene } from './scene.js';
 
 /** Specs of planned objects, each compared as a whole. */
 export function plannedDecisionsSuite(open: OpenScene): void {
-  /** Returns the planned objects, without ids and errors, of which the reason has the message. */
+  /** Returns the planned objects without ids. Of an error it returns the code, because the reason has the message. */
   function decisions({ objects }: Plan): readonly object[] {
     return objects.map(({ ref: { kind, name }, error, ...rest }) => {
       const code = error && { code: error.code };
@@ -280,7 +280,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
       expect(seen).to.deep.equal({ ...adopted, changes });
       expect(fixed).to.include({ action: 'violate', approximate: false });
     }
-    // The server gives the fields of an object without managers to a manager of its own.
+    // If an object has no managers, the server assigns its fields to the manager `before-first-apply`.
     await scene.edit(ConfigMap, 'env', { body: { metadata: { managedFields: [{}] } } });
     const theirs = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: 'env' } };
     await scene.admin.apply({ ...theirs, data: { THEIRS: 'x' } }, { fieldManager: 'other' });

@@ -22,7 +22,6 @@ const ports = [{ port: 80 }];
 
 /** Deletion of the objects that are no longer chained, and of no others. */
 export function pruningSuite(open: OpenScene): void {
-  // The original implementation fails each of the first five.
   it('distinguishes a Service from a ConfigMap of the same name', async () => {
     const scene = await open();
     const both = scene
@@ -280,7 +279,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(error?.message).to.include('2 of 2 objects, and none of its objects is desired');
     expect(failure.terminal, 'no retry can help').to.equal(true);
     expect(await scene.writes()).to.deep.equal([]);
-    // A new object takes their place, so that the owner keeps something.
+    // The chain has a new object, so the builder may delete the other two.
     const renamed = await chain('three').plan();
     expect(renamed.objects.map(({ action }) => action)).to.deep.equal(['create', 'prune', 'prune']);
     expect(summary(await chain('three').reconcile()).sort()).to.deep.equal([

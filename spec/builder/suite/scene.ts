@@ -58,7 +58,7 @@ function warning(rest: string): string {
   return `Warning ${rest}`;
 }
 
-/** @throws Error: the type, the reason or the action of the event is another than that of the table. */
+/** Returns the event. @throws Error: `knownEvents` has no event with its type, reason and action. */
 function known(event: ObjectEvent): ObjectEvent {
   const { type, reason, action } = event;
   const text = `${type} ${reason} ${action}`;

@@ -82,7 +82,7 @@ class Watched {
     const owner = await target.eventually(() => this.cached.get(ConfigMap, { namespace, name }));
     await this.settle({ owner }, (builder) => builder.configMap({ name: key.name }));
     for (const each of [{ namespace, name }, key]) {
-      // A garbage collector may be first.
+      // The garbage collector may have deleted the object already.
       await admin.delete(ConfigMap, each).catch((error: unknown) => {
         if (!isNotFound(error)) throw error;
       });

@@ -102,7 +102,7 @@ export function takingOverSuite(open: OpenScene): void {
     const scene = await open();
     const inner = scene.operator.client;
     const apply: Client['apply'] = async (object, options) => {
-      // Runs between the read and the write.
+      // A Secret is created between the builder's read of it and its write.
       if (object.kind === 'Secret' && options?.dryRun !== true) await passwordOf(scene);
       return inner.apply(object, options);
     };
@@ -220,7 +220,7 @@ export function takingOverSuite(open: OpenScene): void {
   });
 }
 
-/** Creates objects of the owner as an operator that creates and updates. */
+/** Creates objects of the owner like an operator that uses create and update instead of server-side apply. */
 async function madeByUpdates(scene: Scene): Promise<void> {
   const { namespace } = scene;
   const { apiVersion, kind, metadata } = scene.owner;

@@ -26,7 +26,7 @@ export interface BuilderTarget {
   /** True for a real control plane: some behaviours can be provoked on only one of the two. */
   readonly real: boolean;
   readonly clock: Clock;
-  /** Has all permissions; its requests are not counted. */
+  /** A client with all permissions. `requests` of an operator does not return its requests. */
   readonly admin: Client;
   operator(): Promise<Operator>;
   /** Creates an empty namespace and returns its name. */

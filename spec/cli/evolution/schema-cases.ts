@@ -31,7 +31,7 @@ const keyed = (key: string): Schema => ({
 });
 const map = (additionalProperties: Schema): Schema => ({ type: 'object', additionalProperties });
 const intOrString: Schema = { 'x-kubernetes-int-or-string': true };
-/** As `s.nullable` makes it of an enum. */
+/** The schema that `s.nullable` returns for an enum. */
 const nullableEnum = (...values: string[]): Schema => ({
   ...{ ...text, nullable: true, allOf: [{ enum: values }] },
 });

@@ -17,7 +17,7 @@ describe('The declared rules of an operator', () => {
       versions: [{ name: 'v1', schema: s.object({ spec: s.object({}) }) }],
     });
     const operator = new Operator('shops');
-    // Access to single objects is a rule of its own, which does not share the place of the watches.
+    // Access to single objects needs a rule of its own, apart from that of the watches.
     const access = { verbs: ['deletecollection'], names: ['main'] };
     const foreign = { group: 'stock.example', version: 'v1', kind: 'Depot' };
     operator

@@ -35,7 +35,7 @@ describe('A generated file', () => {
   it('counts as unchanged in another formatting with the same meaning', () => {
     const text = generatedText([{ enum: ['on', 'off'], size: 1 }], 'somewhere');
     expect(areSameObjects(`{ "size": 1, "enum": ["on", 'off'] }`, text)).to.equal(true);
-    // Kubernetes reads these as true and false.
+    // Kubernetes reads `on` and `off` without quotes as true and false.
     expect(areSameObjects('enum: [on, off]\nsize: 1\n', text)).to.equal(false);
     expect(areSameObjects('enum: [', text)).to.equal(false);
   });

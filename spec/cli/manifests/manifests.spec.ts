@@ -169,7 +169,7 @@ describe('operator-builder manifests', () => {
     expect(await readFile(file('places/config/namespaces/roles.yaml'), 'utf8')).to.equal(moved);
     const everywhere = await readFile(file('places', role), 'utf8');
     expect(everywhere).not.to.include('secrets');
-    // Nodes and paths have no namespace.
+    // Nodes and non-resource URLs have no namespace.
     expect(everywhere).to.include('resources: [nodes]').and.include('nonResourceURLs: [');
     const own = await readFile(file('places/config/rbac/leader_election_role.yaml'), 'utf8');
     expect(own).to.include('resources: [secrets]').and.include('resourceNames: [shops]');

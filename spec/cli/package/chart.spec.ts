@@ -38,10 +38,10 @@ async function templates(...objects: readonly object[]): Promise<readonly string
 
 const lines = (...text: readonly string[]): string => `${text.join('\n')}\n`;
 
-/** The labels of all objects, as lines. */
+/** The lines of a template that set the labels of an object. */
 const labels = ['  labels:', '    {{- include "shops.labels" . | nindent 4 }}'];
 
-/** A value that replaces a field, as lines. */
+/** Returns the lines of a template that replace a field with a value. */
 function whole(indent: number, key: string, value = key): readonly string[] {
   const blanks = ' '.repeat(indent);
   const items = `${blanks}  {{- toYaml . | nindent ${indent + 2} }}`;
@@ -53,14 +53,14 @@ function whole(indent: number, key: string, value = key): readonly string[] {
   ];
 }
 
-/** A value that is added to a list or map, as lines. */
+/** Returns the lines of a template that add a value to a list or map. */
 function among(indent: number, value: string): readonly string[] {
   const blanks = ' '.repeat(indent);
   const items = `${blanks}{{- toYaml . | nindent ${indent} }}`;
   return [`${blanks}{{- with .Values.${value} }}`, items, `${blanks}{{- end }}`];
 }
 
-/** The environment variables of a container that has none in config/, as lines. */
+/** The lines of a template for the environment variables of a container that has none in config/. */
 const variables = [
   '        env:',
   '        {{- $replaced := dict }}',
@@ -76,7 +76,7 @@ const variables = [
   ...among(8, 'extraEnv'),
 ];
 
-/** The values of each pod, as lines. */
+/** The lines of a template for the values of each pod. */
 const podValues = [
   ...whole(6, 'imagePullSecrets'),
   ...whole(6, 'nodeSelector'),

@@ -103,7 +103,7 @@ describe('The operator of a project', () => {
     await mkdir(join(root, 'src'), { recursive: true });
     await writeFile(join(root, 'package.json'), '{}');
     await writeFile(join(root, 'src/operator.ts'), '');
-    // One in a parent directory does not count.
+    // An esbuild in a parent directory does not count.
     await mkdir(join(root, 'node_modules/esbuild'), { recursive: true });
     await writeFile(join(root, 'node_modules/esbuild/package.json'), '{ "exports": {} }');
     expect(await refusal(root))

@@ -27,9 +27,8 @@ export function linkPackages(folder: string): void {
 }
 
 /**
- * Copies a project of this repository for this process, with this package as an installed one.
- * Within the repository, the bundle of each command would contain all of lib/ and take half a
- * second.
+ * Copies a project of this repository for this process, and installs this package in the copy. Within the repository,
+ * each command would bundle all of lib/, which takes half a second.
  */
 export function projectCopy(project: string): string {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'project-'));

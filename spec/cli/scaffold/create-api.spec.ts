@@ -155,7 +155,7 @@ describe('operator-builder create api', () => {
     const { spec } = parse(texts['config/crd/bases/shop.example.com_shops.yaml'] ?? '') as Crd;
     const [v1, v2] = spec.versions;
     expect(v2).to.deep.equal({ ...v1, name: 'v2', storage: false });
-    // The sample of the template lacks required fields.
+    // The sample of the template would lack required fields.
     expect(parse(texts['config/samples/shop_v2_shop.yaml'] ?? ''))
       .to.have.property('spec')
       .that //
@@ -507,7 +507,7 @@ describe('operator-builder create api', () => {
       ['name', '$(reboot)', 'name: "$(reboot)" must be'],
     ] as const) {
       it(`a PROJECT with an invalid ${field}, without writing`, async () => {
-        // Deep enough that a name with dots leads out of the project, but not out of `around`.
+        // The project is so deep in `around` that a name with dots leads out of the project, but not out of `around`.
         const [around, folder] = [file(`names-${field}`), `names-${field}/a/b/c/d`];
         await cp(file('own'), file(folder), { recursive: true });
         const path = file(folder, 'PROJECT');

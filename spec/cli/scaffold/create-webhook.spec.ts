@@ -35,7 +35,7 @@ describe('operator-builder create webhook', () => {
     await writeFile(path, changed);
   }
 
-  // Their tests run with those of `create api`.
+  // The specs of `create api` run the tests of projects with webhooks, too.
   it('keeps manifests up to date in each step', async () => {
     await makeProject(file('whole'), ...twoVersions, ['Fleet', 'v1', '--no-namespaced']);
     linkPackages(file('whole'));
@@ -116,7 +116,7 @@ describe('operator-builder create webhook', () => {
     await createWebhook(file('own'), 'Pot', 'v1', '--defaulting');
     const webhook = file('own/src/webhooks/v1/pot-webhook.ts');
     await edit(webhook, (text) => text.replace("operation !== 'CREATE'", 'false /* mine */'));
-    // Like `manifests` with an option of the webhook.
+    // The file is as if `manifests` had written it for a webhook with another failure policy.
     await edit(file('own', manifests), (text) => text.replace('Policy: Fail', 'Policy: Ignore'));
     await edit(file('own/config/webhook/service.yaml'), (text) => `# mine\n${text}`);
     for (const [kind, version, flag] of [

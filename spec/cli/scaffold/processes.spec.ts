@@ -174,7 +174,7 @@ describe('The tests of a project', () => {
     }
     const inProject = { cwd: file('edited') };
     const texts = await testTexts(file('edited'));
-    // Bundling them with the sources of this package would take a minute.
+    // The tests run without a bundle: bundling them with the sources of this package would take a minute.
     expect(Object.values(texts).join())
       .to.include('engine:')
       .and.not.match(/image|replicas/);
@@ -257,7 +257,7 @@ describe('The script crds:install of a project', () => {
         readonly scripts: Readonly<Record<string, string>>;
       };
       const env = { ...process.env, KUBECONFIG: file('kubeconfig') };
-      // Without the check of the manifests before it.
+      // Runs only the last command of a script, without the check of the manifests before it.
       const script = (name: string) =>
         run('sh', ['-c', scripts[name]?.split(' && ').at(-1) ?? ''], { cwd: folder, env });
       await script('deploy');

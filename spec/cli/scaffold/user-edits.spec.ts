@@ -49,7 +49,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: createHook },
 );
 
-/** Generated completely, as their first line says. */
+/** Files that are generated completely, as their first line says. */
 const generated =
   /^config\/(rbac\/(leader_election_)?role|crd\/bases\/.*|webhook\/manifests|default\/conversion_.*)\.yaml$/;
 
@@ -118,7 +118,7 @@ function expectKept(before: Texts, after: Texts, { code, stderr }: CliResult): v
 function ownLines(path: string, whole: string): readonly string[] {
   const lines = whole.split('\n');
   if (path !== 'PROJECT') return lines.filter((line) => !importing.test(line));
-  // Its fields may change, but not the comments of the user, whose indent follows the fields.
+  // The fields of PROJECT may change, but not the user's comments. Their indentation follows that of the fields.
   return lines.map((line) => line.trim()).filter((line) => line.startsWith('#'));
 }
 

@@ -14,7 +14,7 @@ const store = (spec: object = {}, metadata: object = {}) => ({
 interface Before {
   readonly spec?: object;
   readonly from?: StoreVersion;
-  /** Objects stored next to the store. */
+  /** Objects that the cluster has in addition to the Store. */
   readonly others?: readonly UnstructuredObject[];
 }
 
@@ -72,7 +72,7 @@ describe('checkUpgrade', () => {
     ]);
     expect(report.findings[0]?.causes.map(({ name }) => name)).to.deep.equal(['settings']);
     expect(changed(report)).to.deep.equal(['configure ConfigMap settings data.level']);
-    // No note that pods keep the former values.
+    // The change has no note that pods keep the former values.
     expect(report.changes.map(({ note }) => note)).to.deep.equal([undefined]);
   });
 

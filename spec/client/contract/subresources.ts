@@ -42,7 +42,7 @@ export function subresourceContract(it: Behaviour): void {
       { subresource: 'scale' },
     );
     expect(patched.spec?.replicas).to.equal(2);
-    // Without a version: the Deployment's controller writes too.
+    // The update has no resourceVersion, because the Deployment controller writes, too.
     const update = { ...patched, metadata: key, spec: { replicas: 1 } };
     await client.update(update, { subresource: 'scale', parent: Deployment });
     expect((await client.get(Deployment, key)).spec?.replicas).to.equal(1);

@@ -14,7 +14,7 @@ export interface ApiCredentials {
 
 /**
  * How long a connection may be idle. kube-apiserver closes idle ones after 90 s, and a request that
- * is sent at that moment fails. Ongoing requests may take longer: for them, nothing listens.
+ * is sent at that moment fails. The limit does not end an ongoing request, which may take longer.
  */
 const idleMs = 30_000;
 
@@ -63,7 +63,7 @@ export class ApiConnection {
         agent: this.#agent,
         headers: {
           ...this.#headers(apiRequest),
-          // Node sends the body of a DELETE without its length, so the server takes it for another request.
+          // Node.js sends the body of a DELETE without its length, so the server would read it as the next request.
           ...(text !== undefined && { 'content-length': Buffer.byteLength(text) }),
         },
       });

@@ -58,7 +58,7 @@ export class AuditLog {
   #markers = 0;
 
   /**
-   * @param api - as a user with permission for `/version`; its own requests appear in the log too.
+   * @param api - connection of a user who may read `/version`; its own requests appear in the log, too.
    */
   constructor(path: string, api: ApiConnection) {
     this.#path = path;
@@ -68,7 +68,7 @@ export class AuditLog {
   /** Waits for the log; returns a mark to read on from. */
   async mark(): Promise<AuditMark> {
     const marker = `${markerPath}${process.pid}-${++this.#markers}`;
-    // Another call may settle behind the line of this one.
+    // The offset is read first, because a concurrent call may move it beyond the line of this marker.
     const { offset } = this.#settled;
     await this.#api.send({ path: marker });
     const deadline = Date.now() + settleTimeoutMs;
@@ -94,7 +94,7 @@ export class AuditLog {
     for await (const { text, end } of linesFrom(this.#path, since.offset)) {
       if (end > until.offset) break;
       const entry = parseAuditLine(text);
-      // The time too: a watch from before the mark may end after it.
+      // The time is compared, too, because a watch that began before the mark may end after it.
       if (entry.receivedAtMs < since.atMs || !fits(entry, query)) continue;
       entries.set(entry.auditId, entry);
     }

@@ -5,7 +5,7 @@ import type { Program } from './programs.js';
 import type { Command } from './supervisor.js';
 
 /**
- * Our own stage: kwok's stage may apply the state of a deleted claim to the next one of its name.
+ * A stage in place of kwok's own, which may apply the state of a deleted claim to a new claim of the same name.
  */
 const claimProvisionStage = join(import.meta.dirname, 'kwok', 'claim-provision.yaml');
 
@@ -89,7 +89,7 @@ function apiServerArgs({ folder, ports }: Launch): string[] {
     '--service-cluster-ip-range=10.96.0.0/16',
     '--endpoint-reconciler-type=none',
     '--allow-privileged=true',
-    // It would reject Pods until the controller manager has created their service account.
+    // This plugin would reject Pods until the controller manager has created their ServiceAccount.
     '--disable-admission-plugins=ServiceAccount',
   ];
 }
@@ -115,7 +115,7 @@ function auditArgs({ folder }: Launch): string[] {
     '--audit-log-mode=batch',
     '--audit-log-batch-max-size=1',
     '--audit-log-batch-buffer-size=200000',
-    // Megabytes. The default, 100, rotates the file while it is read.
+    // In megabytes. With the default of 100, the server would rotate the file while it is read.
     '--audit-log-maxsize=1000000',
   ];
 }

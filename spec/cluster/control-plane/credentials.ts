@@ -59,8 +59,8 @@ export async function writeApiServerFiles(
 }
 
 /**
- * Formats token, user name, user id and groups. The controller manager's own RBAC role is too small
- * for it.
+ * Returns a line for each user: token, user name, user id and groups. All are in `system:masters`, because the RBAC
+ * role of the controller manager does not suffice for it.
  */
 function tokenFile({ adminToken, programTokens }: Credentials): string {
   const users = apiClients.map((name) => [programTokens[name], userOfProgram(name)] as const);

@@ -48,7 +48,7 @@ export class Supervisor {
     this.#process = fork(
       join(import.meta.dirname, 'supervisor.js'),
       [folder, String(reviewPort)],
-      // Its own process group: Ctrl-C at the terminal must reach this process first.
+      // The supervisor has its own process group, so that Ctrl-C at the terminal reaches this process first.
       {
         execArgv: [],
         env: plainEnvironment(),
@@ -58,7 +58,7 @@ export class Supervisor {
     );
     this.#process.on('message', (message) => this.#receive(message as Exit | Reply));
     this.#process.on('exit', () => this.#failPending());
-    // A run without a stop() may end; the supervisor then notices.
+    // This process may end without stop(). The supervisor detects its end.
     this.#process.unref();
     this.#process.channel?.unref();
   }

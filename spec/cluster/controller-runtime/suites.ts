@@ -56,7 +56,7 @@ export async function runSuite(suite: Suite, assets: string): Promise<TestResult
   const report = join(scratch, 'report.json');
   try {
     const args = ['-test.v', '-test.timeout=15m', `-test.skip=${skipped}`];
-    // A loaded machine delays: a test that fails runs a second time.
+    // A test that fails runs a second time, because a loaded machine may have delayed it.
     args.push(`-ginkgo.json-report=${report}`, '-ginkgo.flake-attempts=2', '-ginkgo.no-color');
     const child = spawn(program, args, {
       cwd: folder,
@@ -78,7 +78,7 @@ export async function runSuite(suite: Suite, assets: string): Promise<TestResult
   }
 }
 
-/** Reads the results of tests without Ginkgo. The test that runs Ginkgo counts by its specs. */
+/** Reads the results of tests without Ginkgo. Leaves out the test that runs Ginkgo. */
 function plainTests(output: string): TestResults {
   const lines = output.matchAll(
     /^ *--- (PASS|FAIL): (\S+) \(.*\n((?: +\S+_test\.go.*\n(?: {8}.*\n)*)*)/gm,
@@ -142,7 +142,7 @@ async function compiled(
       if (existsSync(program)) return;
       process.stderr.write(`compiling the tests of ${controllerRuntime}/pkg/${suite}\n`);
       const unfinished = `${program}.tmp-${process.pid}`;
-      // In the folder of the module: its go.mod and go.sum name what its tests need.
+      // Go runs in the folder of the module, whose go.mod and go.sum name what its tests need.
       await go(
         [
           'test',

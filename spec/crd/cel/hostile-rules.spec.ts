@@ -11,7 +11,7 @@ function failureOf(source: string): CelCompileError {
   throw new Error(`compiles: ${source.slice(0, 40)}`);
 }
 
-/** The problems of a rule without the lines below each, the same ones counted. */
+/** Returns the different problems of a rule, each with its count and without the lines below it. */
 function summary(source: string): readonly string[] {
   const counts = new Map<string, number>();
   for (const line of failureOf(source).message.split('\n')) {
@@ -115,7 +115,7 @@ describe('hostile CEL rules', () => {
     }
     compileCel(`self${'.a'.repeat(249)} == 1`, new Map([['self', dynType]]));
     compileCel(Array(999).fill('true').join(' && '), new Map());
-    // Neither logic operators, lists nor functions count.
+    // Logic operators, lists and functions do not count.
     const path = `self${'.a'.repeat(130)}`;
     for (const [open, close] of [
       ['(true && ', ')'],

@@ -22,9 +22,9 @@ describe('List items that another version of a resource cannot represent, conver
     };
   }
   const conversion = {
-    // Leaves the protocol to its default.
+    // The protocol of a port gets its default value.
     toHub: (old: Old) => old,
-    // The old version has the ports of TCP, and no tag that begins with x.
+    // The old version has only the TCP ports, and no tag that begins with x.
     fromHub: ({ spec, ...rest }: Hub) => ({
       ...rest,
       spec: {

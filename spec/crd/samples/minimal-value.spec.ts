@@ -178,7 +178,7 @@ describe('minimalValue', () => {
       '^[^ -}]$': '~',
       'b$|c': 'b',
       '^.x$': 'ax',
-      // JavaScript cannot read it, or no text is found.
+      // JavaScript cannot parse the first pattern, and no text matches the second.
       'x(': 'sample',
       '^(?=b)c$': 'sample',
     };

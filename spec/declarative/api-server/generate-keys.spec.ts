@@ -129,7 +129,7 @@ describe('generateKeys', () => {
   }
 
   it('accepts certificates for one day to 36,500 days', async () => {
-    // The file is refused after the options, and without keys that take long to make.
+    // The existing file is refused after the options are checked, and before keys are made, which would take long.
     await writeFile(join(folder, 'token.pub'), 'mine');
     for (const validForDays of [1, 36_500]) {
       const error = await failure(generateKeys({ directory: folder, validForDays }));

@@ -167,7 +167,7 @@ describe('ViewApiServer', () => {
     }
     await site.stop();
     const text = logger.lines.join('\n');
-    // Shows that reasons are logged, so that the absence of secrets means something.
+    // Reasons are logged. Without this check, an empty log would pass as one without secrets.
     expect(text).to.contain('views are served').and.to.contain('it has expired');
     const parts = [good, expired, broken].flatMap((token) => token.split('.').slice(1));
     const secrets = [...parts, 'the-body', 'dGhlLXBhc3N3b3Jk', 'PRIVATE KEY', 'Bearer'];

@@ -103,7 +103,7 @@ const scenario: CrashScenario = {
 };
 
 describe('The operator of an Operator object', () => {
-  // Imports on demand take real time, which crash points do not wait for.
+  // Loads the modules that are imported on demand. Imports take real time, for which crash points do not wait.
   before(async () => {
     const cluster = await EmbeddedCluster.start();
     await (await DeclarativeManager.create({ client: cluster.client() })).stop();

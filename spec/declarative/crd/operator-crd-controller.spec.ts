@@ -109,7 +109,7 @@ describe('The controller of Operator objects', () => {
     await eventually(() => expect(over.isOver).to.equal(true), { clock });
   }
 
-  /** Waits until the process has stood for election so often. */
+  /** Waits until the process has stood for election `count` times. */
   async function candidates({ log }: ScriptedLeadership, count: number): Promise<void> {
     const all = () => log.filter((each) => each === 'candidate');
     await eventually(() => expect(all()).to.have.length(count), { clock });
@@ -189,7 +189,7 @@ describe('The controller of Operator objects', () => {
     const key = { name: 'price-a', namespace };
     const { metadata: before } = await admin.get(ConfigMap, key);
     await stop();
-    // The record of the new policy cannot be written.
+    // The process cannot write the new policy to the Operator object.
     const body = { metadata: policy };
     await admin.patch(OperatorResource, { name: 'maker' }, { type: 'merge', body });
     const fault = cluster.faults.add({
@@ -294,7 +294,7 @@ describe('The controller of Operator objects', () => {
       await eventually(() => expect(readerReady()).to.match(/^True Ready/), { clock });
       expect(await made()).to.deep.equal(['price-a']);
       expect(deleted()).to.deep.equal([]);
-      // Without the object, its views are gone for good.
+      // Once the Operator object is deleted, its views do not come back.
       await admin.delete(OperatorResource, { name: 'maker' });
       await eventually(async () => expect(await made()).to.deep.equal([]), { clock });
     });

@@ -209,7 +209,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     const operator = scene.group.getOperator(name());
     if (operator === undefined) throw new Error('no operator');
     await scene.synced(operator);
-    // Its write would come after any write of the restart.
+    // This write comes after any write that the restart caused.
     await scene.put('Price', 'c', 'c');
     await eventuallyMade({ ...whole, 'price-c': { value: 'c' } });
     expect(await scene.writes()).to.deep.equal(['patch configmaps price-c']);

@@ -146,7 +146,7 @@ describe('addresses of the ports of a service', () => {
 });
 
 describe('two pipelines that feed each other', () => {
-  // Grant n requests n + 1, which is granted, up to 3.
+  // Each grant n requests n + 1, and each request is granted. This ends with grant 3.
   const asks = pipelineOf(
     [
       { '@select': { '@lt': ['$.n', 3] } },
@@ -172,7 +172,7 @@ describe('two pipelines that feed each other', () => {
   );
   const [requested, granted] = [new OutputCollector(), new OutputCollector()];
 
-  /** Iterates until nothing changes. */
+  /** Passes changes between the two pipelines until nothing changes. @returns the number of rounds */
   function settle(start: readonly Delta[]): number {
     let rounds = 0;
     for (let deltas = start; deltas.length > 0; rounds++) {

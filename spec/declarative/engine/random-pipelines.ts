@@ -17,7 +17,7 @@ export interface Scenario {
 
 const small = fc.nat(1);
 
-// Few values, so that they match; some are missing or of another type, so that expressions fail.
+// There are few values, so that documents match. Some are missing or of another type, so that expressions fail.
 export const randomSpec = fc.record(
   {
     x: fc.oneof(
@@ -47,7 +47,7 @@ function valueOf(root: string): fc.Arbitrary<unknown> {
   const paths = fields.map((field) => `${root}.${field}`);
   return fc.oneof(
     { weight: 5, arbitrary: fc.constantFrom(...paths) },
-    // Fails where x is missing or not a number.
+    // This expression fails if x is missing or not a number.
     fc.constant({ '@add': [`${root}.spec.x`, 1] }),
     fc.constant({ '@concat': [`${root}.metadata.namespace`, `${root}.spec.x`] }),
   );
@@ -66,7 +66,7 @@ function conditionOf(roots: readonly string[]): fc.Arbitrary<unknown> {
     },
     pair.map((operands) => ({ '@or': [{ '@eq': operands }, { '@lt': operands }] })),
     pair.map((operands) => ({ '@not': { '@eq': operands } })),
-    // The same at each evaluation of a spec, but remembered, since it might differ.
+    // `@now` stands still here, but the engine keeps the result, because `@now` may differ in each evaluation.
     pair.map((operands) => ({ '@or': [{ '@eq': operands }, { '@eq': ['@now', ''] }] })),
     root.map((r) => ({ '@exists': `${r}.spec.x` })),
     root.map((r) => ({ '@gt': [`${r}.spec.x`, 0] })),
@@ -74,7 +74,7 @@ function conditionOf(roots: readonly string[]): fc.Arbitrary<unknown> {
   );
 }
 
-/** Ties each source to an earlier one; further conditions may exclude everything. */
+/** Returns a join that compares each source with an earlier one. Further conditions may exclude everything. */
 function joinOf(kinds: readonly string[]): fc.Arbitrary<unknown> {
   const roots = kinds.map((kind) => `$.${kind}`);
   const ties = roots
@@ -113,7 +113,7 @@ const tie: fc.Arbitrary<(one: string, other: string) => unknown> = fc.constantFr
   }),
 );
 
-/** Projects the result of a join to an object again. */
+/** Returns a stage that projects the result of a join to an object. */
 function flattened(kinds: readonly string[]): unknown {
   const [first = '', last = first] = [kinds[0], kinds.at(-1)];
   const names = kinds.map((kind) => `$.${kind}.metadata.name`);
@@ -183,7 +183,7 @@ export function scenario(sources: number): fc.Arbitrary<Scenario> {
   const joined = fc
     .tuple(joinOf(kinds), more)
     .map(([join, stages]) => [join, flattened(kinds), ...stages]);
-  // One source: sometimes without a join, sometimes with only the join.
+  // A pipeline over one source sometimes has no join, and sometimes only a join.
   const stages = sources === 1 ? fc.oneof(more, joined) : joined;
   return fc.record({ kinds: fc.constant(kinds), stages, batches: batchesOf(kinds) });
 }

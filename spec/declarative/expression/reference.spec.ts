@@ -29,7 +29,7 @@ describe('The reference of expressions', () => {
 
   for (const { name, operands } of references) {
     const { least, most } = operands;
-    // The documented operand of these is one value with a structure of its own.
+    // The only operand of these operators is one value with a structure of its own.
     const special = ['@now', '@switch', '@dict'].includes(name);
     const wrong = [least - 1, most + 1].filter((count) => count >= 0 && count < Infinity);
     for (const count of special ? [] : wrong) {

@@ -180,7 +180,7 @@ describe('A graph', () => {
     const svg = await toSvg(graphOf(operator));
     const sizes = [...svg.matchAll(/ font-size="([\d.]+)"/g)].map(([, size]) => Number(size));
     expect(sizes.length).to.be.greaterThan(5);
-    // Measured with 10, 11, 12 and 14 points.
+    // The sizes for which the widths of texts were measured as 10, 11, 12 and 14 points.
     expect([...new Set(sizes)]).to.have.members([8.6, 9.5, 10.3, 12]);
   });
 });

@@ -14,7 +14,7 @@ describe('A declarative operator', function () {
 
   it('reaches the same state after a crash at any request', async () => {
     const scenario = rolloutScenario<EmbeddedCluster<PatientClock>>();
-    // To the server, an unanswered write equals an answered one.
+    // For the state of the server, a write whose answer is lost equals one with an answer.
     const report = await crashPoints(
       { ...scenario, cluster },
       { modes: ['answered'], ...crashSample(3) },

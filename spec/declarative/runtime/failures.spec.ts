@@ -210,7 +210,7 @@ describe('failures of declarative controllers', () => {
       expect(scene.errors.map(({ message }) => message).join('\n')).to.match(
         /Secret default\/b: not removed, it may still be desired because of ConfigMap default\/a, which is quarantined/,
       );
-      // An object of this process is deleted.
+      // The process deletes an object that it has written itself.
       await scene.delete(source('c'));
       await scene.base.clock.advance(1_000);
       expect(await scene.names(Secrets)).to.deep.equal(['a', 'b']);
@@ -249,7 +249,7 @@ describe('failures of declarative controllers', () => {
       await scene.put(view('Wanted', 'a', {}));
       await scene.put(view('Wanted', 'b', { called: 'x/y' }));
       await scene.put(view('Wanted', 'c', { called: '(full reconcile)%' }));
-      // Its result equals that of the first.
+      // The result for `d` equals that of the first view.
       await scene.put(view('Wanted', 'd', {}));
       await scene.settled();
       const messages = scene.errors.map(({ message }) => message);
@@ -305,7 +305,7 @@ describe('failures of declarative controllers', () => {
         target,
         pipeline: [{ '@project': added }],
       });
-      // An invalid label.
+      // The value of this label is invalid.
       const labels = { value: { '@concat': ['$.data.n', ' !'] } };
       const labelled = { metadata: { ...sameName, labels } };
       const second = scene.controller({

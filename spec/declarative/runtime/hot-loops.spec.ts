@@ -177,7 +177,7 @@ describe('feedback of declarative controllers', () => {
     await scene.eventually(() => expect(codes(scene)).to.include('GrowthLimit'));
     await scene.settled();
     const grown = await scene.names(Nodes);
-    // 15 objects before growth counts, and 20 after.
+    // The controller writes 15 objects before their number is limited, and 20 more until it stops.
     expect(grown.length).to.be.within(35, 40);
     expect(scene.errors.at(-1)?.message).to.match(/^op\/growing: .*20 objects or 1 MiB/);
     await scene.put(view('Wish', 'a', { data: { x: '1' } }));

@@ -60,7 +60,7 @@ describe('the lifecycle of declarative controllers', () => {
     await again.start();
     await scene.during(again.whenSynced());
     expect(cluster.requests.since(mark).writes).to.equal(0);
-    // One read per object and tick, and one list.
+    // Each of three ticks, and the list after the restart, reads every object at most once.
     const gets = cluster.requests.since(mark).count(({ verb }) => verb === 'get');
     expect(gets).to.be.at.most(4 * 3);
   });
@@ -358,7 +358,7 @@ describe('the lifecycle of declarative controllers', () => {
     await scene.eventually(async () => expect(await scene.names(Secrets)).to.deep.equal(['a']));
     leadership.lose();
     await scene.base.clock.advance(0);
-    // Without a leader, changes wait for the next one.
+    // While there is no leader, changes wait for the next leader.
     await scene.delete({ ...configMap('a'), ...Secrets });
     await scene.put(configMap('b', { x: '1' }));
     await scene.base.clock.advance(1_000);

@@ -377,7 +377,7 @@ describe('PipelineRun', () => {
       const context = new Context(setup);
       const parts = partsOf([sourceOf('Pod', newFake())], context);
       const run = new PipelineRun({ ...parts, periodsMs: [1_000] }, context.source);
-      // Before the first full reconcile, none is added.
+      // Before the first full reconcile, the timer adds no further one.
       await clock.advance(1_000);
       await run.whenSynced(new AbortController().signal);
       const passes = (): number => context.enqueued.splice(0).length;

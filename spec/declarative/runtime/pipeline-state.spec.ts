@@ -7,7 +7,7 @@ import { tries } from '../../sample.js';
 import { planOf } from '../engine/pipelines.js';
 import { randomSpec, scenario } from '../engine/random-pipelines.js';
 
-/** A source backed by a map, which changes under the pipeline like a cache. */
+/** A source backed by a map. Like a cache, it may change before the pipeline is told. */
 class Store implements DocumentReader {
   readonly name: string;
   readonly documents: Map<string, Document>;
@@ -155,7 +155,7 @@ describe('PipelineState', () => {
         place: fc.nat(sources - 1),
         name: fc.constantFrom('a', 'b', 'c'),
         document: fc.option(fc.record({ namespace: fc.constantFrom('n', 'm'), spec: randomSpec })),
-        // A predicate hides changes until the next full reconcile.
+        // Whether the predicate lets the change pass. If not, the pipeline gets it with the next full reconcile.
         isSeen: fc.boolean(),
         slice: fc.option(fc.integer({ min: 1, max: 3 })),
       });

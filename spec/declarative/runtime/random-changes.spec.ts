@@ -11,7 +11,7 @@ const source = (as: string) => ({
   labelSelector: { matchLabels: { side: as } },
 });
 
-/** Pairs of ConfigMaps as views, a ConfigMap for each group of pairs, and a field of each member of a pair. */
+/** Controllers that write a view for each pair, a ConfigMap for each group of pairs, and a field of each member. */
 const controllers = [
   {
     ...{ name: 'pairs', sources: [source('Left'), source('Right')], target: { kind: 'Pair' } },

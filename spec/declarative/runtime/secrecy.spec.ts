@@ -22,7 +22,7 @@ function passedOn(name: string, source: object, kind: string) {
   return { name, sources: [source], pipeline, target: { kind } };
 }
 
-/** Controllers that fail on the value: in a stage, in the name of the result, and on the server. */
+/** Controllers that fail because of the value: in a stage, in the name of the result, and on the server. */
 function failing(source: object) {
   const projected = (metadata: object, data: object) => [{ '@project': { metadata, ...data } }];
   const configMaps = { apiGroup: '', version: 'v1', kind: 'ConfigMap' };

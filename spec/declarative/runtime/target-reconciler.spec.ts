@@ -89,7 +89,7 @@ describe('TargetReconciler', () => {
   });
 });
 
-/** A reconciler with notes of what it does; its desired objects have these names. */
+/** A reconciler that records what it does. Its desired objects have these names. */
 class Notes {
   readonly clock = new VirtualClock();
   readonly writes = new TargetWrites();
@@ -391,7 +391,7 @@ describe('The writes of a target', () => {
       ['op/copies', 4],
       ['op/other', 1],
     ]);
-    // A foreign cause counts more than feedback.
+    // A cause outside of the loop takes precedence over feedback.
     notes.reconciler.want({ name: 'a' }, source);
     notes.reconciler.want({ name: 'a' }, feedback);
     await notes.reconcile('a');

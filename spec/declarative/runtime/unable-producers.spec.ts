@@ -100,7 +100,7 @@ describe('A Secret written through views before a restart', () => {
       });
       await scene.base.clock.advance(120_000);
       expect(await scene.names(Secrets)).to.deep.equal(['a']);
-      // The repaired producer wants nothing.
+      // Without the ConfigMap, the repaired producer has no desired objects.
       await scene.delete(configMap('a'));
       await group.upsertOperator('op', operator(produces, passes, writes));
       await scene.eventually(async () => expect(await scene.names(Secrets)).to.deep.equal([]));

@@ -121,7 +121,7 @@ describe('An Updater of views', () => {
 
   for (const where of ['of the view', 'below']) {
     it(`neither builds nor reads an unused lazy list ${where}`, async () => {
-      // A separate server: modules loaded on demand are another copy here.
+      // The spec needs its own server, because modules that are loaded on demand are a second copy here.
       const server = new EmbeddedApiServer({
         clock,
         looseCustomResources: true,
@@ -176,7 +176,7 @@ describe('An Updater of views', () => {
   it('counts the bytes of its writes towards the size limit of the watch history', async () => {
     await stored.write(key, { metadata, n: 1 }, context);
     const { resourceVersion } = (await views.client.get(type, key)).metadata;
-    // The history keeps 64 MiB; each version counts fully.
+    // The history of views keeps 64 MiB. Each version counts with its whole size.
     const text = 'x'.repeat(1024 ** 2);
     for (let n = 0; n < 70; n++) await stored.write(key, { metadata, n, text }, context);
     const late = firstEvent(views.client.watch(type, { resourceVersion }));
@@ -196,7 +196,7 @@ async function firstEvent(events: AsyncIterable<{ readonly type: string }>): Pro
   throw new Error('the watch ended');
 }
 
-/** Omits what differs between servers, and the generation: an apply may take several writes. */
+/** Omits what differs between servers. This includes the generation, because an apply may take several writes. */
 function comparable({ metadata: own, ...rest }: KubernetesObject): unknown {
   const { uid, resourceVersion, generation, ...kept } = own;
   expect([uid, resourceVersion, generation]).not.to.include(undefined);

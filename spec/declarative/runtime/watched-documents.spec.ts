@@ -92,7 +92,7 @@ describe('A source of watchedDocuments', () => {
     void wait?.then(() => (caught.up = true));
     await scene.base.clock.advance(100);
     expect([caught.up, [...started.keys()]]).to.deep.equal([false, ['default/a']]);
-    // The watch shows a later state than the list.
+    // The watch delivers a later state than that of the list.
     await scene.put(view('Copy', 'a'));
     await scene.during(wait ?? Promise.reject(missing));
     started.stop();

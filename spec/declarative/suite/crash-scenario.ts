@@ -89,7 +89,7 @@ async function runShop(stage: OperatorStage<CrashCluster>): Promise<void> {
     ...{ client, clock, random, rbacPreflight: 'off' },
     cacheOptions: { namespaces: [keyIn(stage.cluster, '').namespace] },
   });
-  // Creation loads the server of views on demand.
+  // The creation imports the server of views, which takes real time.
   const manager = await (clock instanceof PatientClock ? clock.hold(creation) : creation);
   await DeclarativeOperator.create('shop', manager, { controllers: [...shop] }).start(signal);
 }

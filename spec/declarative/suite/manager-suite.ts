@@ -20,8 +20,8 @@ async function unlessGone<T>(read: Promise<T>): Promise<T | undefined> {
 }
 
 /**
- * A controller that writes a SizeView for each ConfigMap, in a namespace that no cluster has: its
- * first letter.
+ * A controller that writes a SizeView for each ConfigMap. The namespace of the view is the first letter of the
+ * ConfigMap's name, and does not exist on the server.
  */
 function toViews(): Controller {
   return controllerFor(ConfigMap).complete(async ({ key, client }) => {
@@ -96,7 +96,7 @@ export function declarativeManagerSuite(newTarget: NewTarget): void {
     await running;
 
     const asked = (await operator.requests()).map(({ resource }) => resource);
-    // Discovery for access reviews uses paths.
+    // Discovery for access reviews requests paths instead of resources.
     const resources = new Set(asked.filter((resource) => !resource.startsWith('/')));
     const native = ['configmaps', 'leases', 'secrets', 'selfsubjectaccessreviews'];
     expect([...resources].sort()).to.deep.equal(native);

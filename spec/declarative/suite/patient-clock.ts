@@ -1,8 +1,8 @@
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
 /**
- * A virtual clock that stands still during work in real time, such as loading a module. Another virtual clock would
- * advance before the work ends.
+ * A virtual clock that stands still during work that takes real time, such as loading a module. An ordinary virtual
+ * clock would advance before the work ends.
  */
 export class PatientClock extends VirtualClock {
   readonly #work = new Set<Promise<unknown>>();

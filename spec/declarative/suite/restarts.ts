@@ -14,11 +14,11 @@ import type { BuilderTarget, Operator } from '../../builder/suite/target.js';
 import { sameName } from '../runtime/controller-scene.js';
 import { Gadget, Widget, installKinds } from './target-scene.js';
 
-/** A kind of objects with a text, and its name in operators. */
+/** A kind whose objects contain a text, and how operators name the kind. */
 interface Texts {
   readonly type: ResourceType<KubernetesObject>;
   readonly named: object;
-  /** Returns the content with a text, which is an expression in a pipeline. */
+  /** Returns the content of an object with this text. In a pipeline, the text is an expression. */
   readonly content: (text: string) => object;
   readonly textOf: (object: UnstructuredObject) => unknown;
 }

@@ -117,7 +117,7 @@ export function steadySuite(open: OpenTargetScene): void {
     const containers = [main];
     const spec = { containers, hostNetwork: false, nodeSelector: {} };
     const pods = { spec: { replicas: 0, selector, template: { metadata: { labels }, spec } } };
-    // An entry is found by its keys with their defaults, in any position.
+    // An entry is identified by its keys, defaults included, and not by its position.
     const ports = [
       { name: 'sctp', port: 53, protocol: 'SCTP' },
       { name: 'tcp', port: 53 },
@@ -135,7 +135,7 @@ export function steadySuite(open: OpenTargetScene): void {
     const scene = await open();
     await scene.updater(ConfigMap).write({});
     await scene.edit(ConfigMap, { metadata: { annotations: { theirs: '1' } } });
-    // The first annotation removes the entry in managedFields.
+    // The first edit of an annotation removes the operator's entry in `managedFields`.
     await scene.updater(ConfigMap).write({});
     await scene.edit(ConfigMap, { metadata: { annotations: { theirs: '2' } } });
     await scene.writes();

@@ -119,7 +119,7 @@ export class TargetScene {
     return { client: this.#operator.client, signal: new AbortController().signal };
   }
 
-  /** Creates a writer as a new process has it. */
+  /** Creates a writer that has not written anything yet, as in a new process. */
   writing(type: ResourceType<KubernetesObject>, how: TargetType, manager = 'shop/web'): Writing {
     const resource = type as ResourceType;
     const writer = new TargetWriter({
@@ -198,7 +198,7 @@ export class Writing {
     this.writer = writer;
   }
 
-  /** Writes the document, given without its name. Checks what the writer knows before and reports after it. */
+  /** Writes the document, given without its name. Checks the writer's state before the write, and its result. */
   async write(document: Document, client = this.#scene.context.client): Promise<Operation> {
     const before = await this.#scene.find(this.#type);
     const wasCurrent = before !== undefined && this.isCurrent(before, document);
@@ -223,7 +223,7 @@ export class Writing {
     return { ...rest, metadata: { ...metadata, ...this.#key } };
   }
 
-  /** Writes, and checks that the notes lead from the object before to the object after the write. */
+  /** Writes, and checks that the noted changes lead from the object before the write to the object after it. */
   async #noted(document: Document | undefined, client: Client): Promise<Operation> {
     const before = await this.#scene.find(this.#type);
     const notes: (string | undefined)[][] = [];

@@ -113,7 +113,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect(await updater.remove()).to.equal('unchanged');
     expect(await scene.writes()).to.deep.equal([]);
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ theirs: '1' });
-    // Without its controller, the object may be taken over.
+    // Once the object has no controller, the operator may take it over.
     await scene.edit(ConfigMap, { metadata: { ownerReferences: null } });
     expect(await updater.write({ data: { a: '1' } })).to.equal('configured');
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1' });

@@ -99,7 +99,7 @@ describe('DeclarativeManager', () => {
   it('reads its own writes, including those of views', async () => {
     const setup = await Setup.start();
     await setup.manager.views.ensure('op', 'HealthView');
-    // It reads nothing: the requests counted below are those of this spec.
+    // The reconciler reads nothing, so the requests counted below are those of this spec.
     await setup.run(controllerFor(HealthView).complete(() => Promise.resolve(done())));
     const { client } = setup.manager;
     for (const at of [key, { name: 'a' }]) {
@@ -109,12 +109,12 @@ describe('DeclarativeManager', () => {
       expect(await client.get(HealthView, at)).to.deep.include({ data: 2 });
       await client.delete(HealthView, at);
       expect(isNotFound(await failureOf(client.get(HealthView, at)))).to.equal(true);
-      // Recreated before the watch shows it.
+      // The view is created again before the watch delivers its deletion.
       await client.create(healthView(at, { data: 3 }));
       expect(await client.get(HealthView, at)).to.deep.include({ data: 3 });
     }
     const asked = setup.manager.views.server.requests.entries.filter(({ verb }) => verb === 'get');
-    // The cache leaves it to the server whether a view may lack a namespace.
+    // Only the server can tell whether a view may lack a namespace, so the cached client asks it once.
     expect(asked.map(({ namespace, code }) => [namespace, code])).to.deep.equal([['', 404]]);
     await setup.end();
   });
@@ -293,6 +293,6 @@ async function settledResources(wanted: Record<string, number>): Promise<Record<
 }
 
 function openResources(): Record<string, number> {
-  // Without short-lived resources.
+  // Leaves out resources that exist only for a short time.
   return omit(countBy(process.getActiveResourcesInfo()), 'Immediate', 'FSReqCallback');
 }

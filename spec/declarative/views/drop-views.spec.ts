@@ -69,7 +69,7 @@ describe('Views.drop', () => {
       const seen = eventsOf(views.client, 99);
       const stays = views.client.watch(other)[Symbol.asyncIterator]();
       expect((await stays.next()).value).to.have.property('type', 'ADDED');
-      // It ends the initial events.
+      // This bookmark ends the initial events.
       expect((await stays.next()).value).to.have.property('type', 'BOOKMARK');
       await views.drop('op');
       expect(await seen).to.deep.equal(['ADDED a', 'DELETED a']);

@@ -66,7 +66,7 @@ describe('Views.route', () => {
   /** Returns the number of requests that `call` sends to each server. */
   async function asked(call: Call, subject: Subject): Promise<{ native: number; views: number }> {
     const before = { native: cluster.requests.mark(), views: views.server.requests.mark() };
-    // Logs and scales do not exist; only the addressed server counts.
+    // Requests for logs and scales fail. Only the server that receives them matters.
     await call(views.route(native), subject).catch(() => undefined);
     return {
       native: cluster.requests.since(before.native).entries.length,

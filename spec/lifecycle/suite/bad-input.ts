@@ -217,7 +217,7 @@ export function badInputSuite(open: OpenStage): void {
   it('adopts objects without an owner if the policy allows', async () => {
     const stage = await open({ orphans: 'adopt' });
     await stage.admin.create(deployment(stage.namespace, { image: 'nginx:0', replicas: 0 }));
-    // A write of its controller in between would be a conflict.
+    // If the Deployment controller wrote the Deployment later, the update would conflict.
     await stage.rolledOut();
     expect((await stage.pass('1.0.0')).events).to.deep.equal([
       'DeployStarted',
@@ -258,7 +258,7 @@ export function badInputSuite(open: OpenStage): void {
       await stage.pass('1.1.0');
       expect(await stage.exists()).to.equal(false);
     });
-    // It can own no cluster-scoped object, and may lack permission to list them.
+    // A namespaced configuration can't own cluster-scoped objects, and its operator may not be allowed to list them.
     const asked = (await stage.operator.requests()).map(({ resource }) => resource);
     expect(asked).to.include('configmaps').and.not.include('clusterroles');
   });

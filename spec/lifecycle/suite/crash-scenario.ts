@@ -25,7 +25,7 @@ const kinds = [ConfigMap, ServiceAccount, Service, Deployment];
 
 /**
  * The life of a system: deployed, upgraded (image changed, object added, object removed), deleted.
- * The version of the operator is in the spec, so that one program can be both.
+ * The version of the operator is in the spec, so that one program can be both versions.
  * @param isLive - runs an operator without a cache, for which each read is a request.
  */
 export function lifecycleScenario<C extends CrashCluster>(isLive = false): CrashScenario<C> {

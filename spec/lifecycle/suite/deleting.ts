@@ -8,7 +8,7 @@ import { LocalConfig } from './stage.js';
 import { ApiError } from '../../../lib/object/api-error.js';
 import type { Config, OpenStage, Seen, Stage } from './stage.js';
 
-/** Declares deletion before and during an upgrade: Deleted, versions unchanged, never healthy. */
+/** Declares a deletion before and during an upgrade: phase Deleted, the same versions, and never a healthy system. */
 export function deletingSuite(open: OpenStage): void {
   const beginnings: Record<string, (stage: Stage) => Promise<void>> = {
     'a deployed system': async () => undefined,

@@ -7,7 +7,7 @@ const created = [
   'CreateResourceSuccess Service web',
 ];
 
-/** Declares deployment: phase, versions, one finalizer, T/F/F, the exact set of events. */
+/** Declares what a deployment leads to: its phases, versions, conditions, its one finalizer, and the exact events. */
 export function deployingSuite(open: OpenStage): void {
   it('starts without a phase, and is Deploying with versions and one finalizer after a reconcile', async () => {
     const stage = await open();

@@ -130,7 +130,7 @@ async function isDeployed(stage: Stage, version: string): Promise<boolean> {
   return phase === 'Deployed' && observedVersion === version;
 }
 
-/** Expects the watch to restore a deleted Service: no timer of an earlier reconcile is left. */
+/** Expects the operator to restore a deleted Service because of its watch, when no earlier timer is left. */
 async function expectRepair({ stage, controller }: Driven): Promise<void> {
   await controller.pass(stage.target.real ? 2_000 : 20_000);
   const { metadata } = await stage.get('Service', 'web');

@@ -141,7 +141,7 @@ export function guardingSuite(open: OpenStage): void {
         expect(await refusal(stage)).to.equal(undefined);
         const { items } = await stage.admin.list(type);
         const left = items.filter((item) => item.metadata.uid === uid);
-        // Its protection finalizer needs a controller that the embedded server lacks.
+        // An object may stay in deletion, because the embedded server has no controller for its protection finalizer.
         for (const item of left) expect(item.metadata.deletionTimestamp).to.be.a('string');
       });
     });
@@ -269,7 +269,7 @@ async function refusal(stage: Stage): Promise<string | undefined> {
   return conditions.find(({ type }) => type === 'PruneRefused')?.message;
 }
 
-/** Returns a client whose cache shows ConfigMaps in their present state, whatever changes. */
+/** Returns a client whose lists of ConfigMaps do not change any more, like those of a cache without events. */
 async function lagging(stage: Stage): Promise<Client> {
   const { client } = stage.operator;
   const { namespace } = stage;

@@ -16,7 +16,7 @@ interface Running {
   stop(): Promise<void>;
 }
 
-/** Declares the reconciler in a Manager: watches, cache, leaders, several configurations. */
+/** Declares how the reconciler works in a Manager: watches, cache, leaders, several configurations. */
 export function managingSuite(open: OpenStage): void {
   const running: Running[] = [];
   afterEach(async () => {
@@ -56,7 +56,7 @@ export function managingSuite(open: OpenStage): void {
     stage.resources = () => [...system(stage.namespace), configMap(stage.namespace)];
     run(stage);
     await until(stage, () => isDeployed(stage, '1.0.0'));
-    // Reconciles that the last write triggered are over.
+    // Waits until the reconciles that the last write triggered are over.
     for (let before = -1; before !== passes;) {
       before = passes;
       await stage.wait(3_000);
@@ -76,7 +76,7 @@ export function managingSuite(open: OpenStage): void {
     await until(stage, () => isDeployed(stage, '1.0.0'));
     await deployed.stop();
     const writes = (await stage.writes()).filter((write) => write.endsWith('localconfigs'));
-    // Finalizer, Deploying, Deployed.
+    // The writes add the finalizer, and then set the phases Deploying and Deployed.
     expect(writes).to.deep.equal(Array.from({ length: 3 }, () => 'patch localconfigs'));
   });
 
@@ -118,7 +118,7 @@ export function managingSuite(open: OpenStage): void {
     await stage.edit({ spec: { changed: 'yes' } });
     const find = () => stage.get('Role', 'web', role.apiVersion);
     const uid = await until(stage, async () => (await find()).metadata.uid);
-    // Waits until no timer of the reconcile that created it is left.
+    // Waits until no timer of the reconcile that created the Role is left.
     await stage.wait(3_000);
     const { apiVersion, kind } = role;
     await stage.admin.delete({ apiVersion, kind }, role.metadata);
@@ -233,7 +233,7 @@ export function managingSuite(open: OpenStage): void {
       run(stage);
       await stage.wait(stage.target.real ? 3_000 : 600_000);
       const writes = await stage.writes();
-      // Finalizer, status, and each object, or an attempt per back-off.
+      // The operator writes the finalizer, the status and each object, or tries once per back-off.
       const limit = stage.target.real ? 40 : 60;
       expect(writes.length).to.be.within(1, limit, writes.join('\n'));
       const ofStatus = writes.filter((write) => write === 'patch localconfigs');

@@ -286,7 +286,7 @@ export class Stage {
 /** Initial state of a stage. */
 export interface Scene {
   readonly type?: TypeReference<Config>;
-  /** `null`: created later. */
+  /** The configuration at the start; `null`: the spec creates it later. */
   readonly config?: Partial<Config> | null;
 }
 
@@ -300,7 +300,7 @@ export function stages(newTarget: () => Promise<BuilderTarget>): OpenStage {
     await installKinds(target);
   });
   let opened = 0;
-  // Most reads cover all namespaces: with few of them they stay short.
+  // Most reads cover all namespaces. A new server for every 20 stages keeps them short.
   beforeEach(async () => {
     if (target.real || ++opened % 20 !== 0) return;
     await target.close();

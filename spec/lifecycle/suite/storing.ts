@@ -11,7 +11,7 @@ import { configMap } from './system.js';
 
 type Version = CustomResourceDefinition['spec']['versions'][number];
 
-/** Declares what a user learns of a kind whose definition has no place for the status of a lifecycle. */
+/** Declares what is reported about a kind whose CRD cannot store the status of a lifecycle. */
 export function storingSuite(open: OpenStage): void {
   const definitions: Record<string, readonly [string, (version: Version) => Version, RegExp]> = {
     'no subresource status': [
@@ -69,7 +69,7 @@ export function storingSuite(open: OpenStage): void {
       const properties = { ...status?.properties, lastError };
       return withStatusSchema(version, { ...status, properties });
     });
-    // A merge patch would remove the field.
+    // A merge patch would remove the field instead of setting it to null.
     const config = { ...(await stage.config()), status: { lastError: null } as object };
     await stage.admin.update(config, { subresource: 'status' });
     const { error, events } = await stage.pass('1.0.0');

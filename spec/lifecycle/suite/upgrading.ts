@@ -4,7 +4,7 @@ import { forwarding } from '../../../lib/client/client-wrappers.js';
 import { configMap, deployment, nowhere, system } from './system.js';
 import type { OpenStage, Stage } from './stage.js';
 
-/** Declares upgrades by semver, without an upgrade, downgrades, and removal of unused objects. */
+/** Declares upgrades by semantic versions, releases without an upgrade, downgrades, and the removal of unused objects. */
 export function upgradingSuite(open: OpenStage): void {
   const upgrades = [
     { from: 'v1.9.4', to: 'v1.9.5' },
@@ -76,7 +76,7 @@ export function upgradingSuite(open: OpenStage): void {
     expect((await stage.pass('1.9.4')).events).to.deep.equal(['DowngradeRefused']);
     const seen = await stage.pass('1.9.5');
     expect(seen).to.include({ phase: 'Deploying', versions: '1.9.5 1.9.5 1.9.5' });
-    // The deployment goes on from the deployed version: an older operator refuses that, too.
+    // The deployment continues from the deployed version, so an older operator refuses it, too.
     expect(await stage.pass('1.9.4')).to.deep.include({
       ...{ phase: 'Deploying', versions: '1.9.5 1.9.5 1.9.5', events: ['DowngradeRefused'] },
     });

@@ -172,7 +172,7 @@ describe('OperatorRole', () => {
     const refusals: Parameters<typeof asked>[0][] = [
       binding,
       { ...binding, verb: 'escalate', resource: 'clusterroles' },
-      // Without a name it is the right to grant every role.
+      // Without a name, the request is for the right to bind every role.
       { ...binding, name: '' },
       { ...binding, verb: 'get' },
       { path: '/bind', verb: 'bind', name: 'viewer' },

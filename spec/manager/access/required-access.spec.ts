@@ -27,7 +27,7 @@ const Plain = defineResource({
   versions: [{ name: 'v1', schema: s.object({ spec }) }],
 });
 
-/** Formats access as `shops.example/v1 Shop/status: update patch`, with its place. */
+/** Formats access as `shops.example/v1 Shop/status: update patch`, followed by its namespace and names. */
 function line(access: RequiredAccess): string {
   const { type, subresource, verbs, namespace, names = [] } = access;
   if (type === undefined) return `${access.nonResourceURLs.join(' ')}: ${verbs.join(' ')}`;

@@ -77,7 +77,7 @@ describe('The leader-election check', () => {
     const fault = noLease(setup, reset);
     await setup.run(manager);
     await setup.until(() => manager.phase === 'running');
-    // The first attempt takes this long.
+    // The first attempt to read the Lease fails after this time.
     await setup.clock.advance(5_000);
     await setup.until(() => manager.status().election?.problem !== undefined);
     expect(await served(manager, '/readyz')).to.include({ status: 200, text: 'ok' });

@@ -73,7 +73,7 @@ describe('HttpEndpoint', () => {
     await endpoint.stop();
   });
 
-  /** Returns the whole response to `head`, of which the server closes the connection, without its date. */
+  /** Returns the whole response to `head` without its date. The server closes the connection after it. */
   async function answerTo(url: string, head: string): Promise<string> {
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) });
     socket.on('error', () => undefined);
@@ -135,7 +135,7 @@ describe('HttpEndpoint', () => {
               body: async (stream) => {
                 for (const text of ['one', 'two']) {
                   stream.write(text);
-                  // Later versions of Node.js join two writes. An answer that ends with unsent bytes is broken off.
+                  // Newer versions of Node.js join two writes, and the server breaks off an answer that ends with unsent bytes.
                   while (stream.pendingBytes > 0) await nextTurn();
                 }
               },

@@ -198,7 +198,7 @@ describe('Live pages of the inspector', () => {
       await running;
       await page.over;
     }
-    // The client's end of the last connection may take another turn. A leak times out here.
+    // The client's end of the last connection may close in a later turn. With a leak, the spec times out here.
     while (sockets() > before) await new Promise((resolve) => setImmediate(resolve));
     expect(setup.clock.pendingTimers).to.equal(timers);
   });

@@ -23,7 +23,7 @@ export function bundleOf(program: URL): string {
   buildSync({
     ...{ entryPoints: [path], outfile, bundle: true, packages: 'external' },
     ...{ platform: 'node', format: 'esm', target: 'node20', logLevel: 'silent' },
-    // An external project finds this package in lib/, too.
+    // With this tsconfig, a program outside of the repository also finds this package in lib/.
     tsconfig: fileURLToPath(new URL('tsconfig.json', repository)),
     // `re2.cjs` requires a package, which a bundle of ES modules can't do by itself.
     banner: {

@@ -21,14 +21,13 @@ export interface Verdict {
 const renewDeadlineMs = 2_000;
 
 /**
- * The longest way of a write: from the check of the fence, through a proxy of this process, to the
- * server's handler, on a busy machine.
- * The server records a renewal later than it was begun, by as much. A process that ignores its
- * fence is later by seconds.
+ * The longest time of a write on a busy machine: from the check of the fence, through a proxy of this process, to the
+ * server's handler. The server records a renewal up to this much later than the process began it. The writes of a
+ * process that ignores its fence are later by seconds.
  */
 const wayMs = 500;
 
-/** An unreleased Lease cannot be taken for this time since its last renewal. */
+/** How long after its last renewal a Lease can't be taken by another process, unless it is released. */
 const leaseDurationMs = 3_000;
 
 /** The possible error of the server's clock. */

@@ -71,7 +71,7 @@ async function queueUp(client: Client, { fence }: LeaderElector): Promise<void> 
     writer.patch(ConfigMap, { namespace: 'default', name }, { type: 'merge', body: {} });
   void write('busy').catch(() => undefined);
   const queued = write('queued');
-  // Until the connection has both writes.
+  // Waits until both writes have been passed to the connection.
   await new Promise(setImmediate);
   tell('queued');
   await queued.then(

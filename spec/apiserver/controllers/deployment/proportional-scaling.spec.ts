@@ -26,7 +26,7 @@ describe('proportionalSteps', () => {
       { name: 'new', replicas: 4 },
       { name: 'old', replicas: 4 },
     ]);
-    // Without a size, nothing tells the shares: the first one takes all.
+    // With a size of 0 there are no proportions, so the first ReplicaSet gets all new replicas.
     expect(grown(0)).to.deep.equal([
       { name: 'new', replicas: 6 },
       { name: 'old', replicas: 2 },
@@ -46,7 +46,7 @@ describe('proportionalSteps', () => {
     const active = [0, 1, 2, 3, 4].map((n) => {
       return { name: `rs${n}`, replicas: 4, maxReplicas: 20, createdMs: n };
     });
-    // Each should shrink to 0.6, rounded to 1; the largest would have to remove 2 more than it has.
+    // The share of each is 0.6, rounded to 1: 2 replicas too many. The first ReplicaSet has only 1 left to remove.
     const steps = proportionalSteps({ desired: 2, maxSurge: 1, statusReplicas: 20, active });
     expect(steps.map(({ replicas }) => replicas)).to.deep.equal([0, 1, 1, 1, 1]);
   });

@@ -20,7 +20,7 @@ async function takenName({ create, names, ...cluster }: SimulatedCluster): Promi
 const rolledOut = { updatedReplicas: 1, availableReplicas: 1 };
 
 describe('a Deployment that cannot create its ReplicaSet', () => {
-  // The first attempts fail.
+  // The first attempts to create the ReplicaSet fail.
   afterEach(() => stopSimulatedClusters(/deployments default\/web: .*(?:already exists|not now)/));
 
   it('takes another name if another ReplicaSet has the first one', async () => {

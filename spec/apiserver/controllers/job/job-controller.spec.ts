@@ -201,7 +201,7 @@ describe('a Job in the embedded cluster', () => {
   const indexAnnotation = 'batch.kubernetes.io/job-completion-index';
   const indexed = { completionMode: 'Indexed', completions: 3, parallelism: 3 };
 
-  /** Gives the pods of the index 0 a behavior, and others another one. */
+  /** Returns options in which pods of the index 0 behave like `first`, and all others like `others`. */
   function byIndex(first: PodBehavior, others: PodBehavior): EmbeddedClusterOptions {
     const behavior = ({ metadata }: Pod): PodBehavior =>
       metadata.annotations?.[indexAnnotation] === '0' ? first : others;
@@ -223,7 +223,7 @@ describe('a Job in the embedded cluster', () => {
     await create(job('j', { ...indexed, backoffLimitPerIndex: 1 }));
     const { status } = await get(Job, 'j');
     expect(status).to.include({ completedIndexes: '1,2', failedIndexes: '' });
-    // As by a real controller: a failure counts once the next pod of the index exists.
+    // Like kube-controller-manager, the controller counts a failure once the next pod of the index exists.
     expect(status).not.to.have.property('failed');
     await clock.advance(11_000);
     const failed = await get(Job, 'j');

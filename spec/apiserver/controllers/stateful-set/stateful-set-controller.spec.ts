@@ -174,7 +174,7 @@ describe('a StatefulSet in the embedded cluster', () => {
     const { create, patch, names, list, changes } = await simulatedCluster();
     const seen = changes(Pod);
     await create(statefulSet('db', { replicas: 2, volumeClaimTemplates: claimTemplates() }));
-    // The moment in which the claims are not yet bound causes no event.
+    // Pods are not reported as unschedulable while their claims are not yet bound.
     const refused = seen.filter(({ object }) =>
       object.status?.conditions?.some(({ reason }) => reason === 'Unschedulable'),
     );

@@ -33,7 +33,7 @@ function podOf(text: string): StatefulPodView {
   };
 }
 
-/** Returns the actions of the plan, without checks of existing objects. */
+/** Returns the actions of the plan that create or delete a pod. */
 function planOf(more: Partial<StatefulSetView>, pods: string): string {
   const views = pods.split(' ').filter(Boolean).map(podOf);
   const said = statefulSetPlan({ ...set, ...more }, views).filter(

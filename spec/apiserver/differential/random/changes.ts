@@ -14,8 +14,8 @@ interface Node {
 }
 
 /**
- * Fields that stay: those that identify an object, and few whose absence and empty value the real server tells apart in
- * its messages.
+ * Fields that are not changed: those that identify an object, and some for which a missing and an empty value lead to
+ * different messages of the real server.
  */
 const kept = /^\/metadata$|^\/metadata\/name$|\/(?:apiVersion|kind|url|sideEffects)$/;
 
@@ -57,11 +57,11 @@ const empty: Change = (node) => {
 /** Changes that most fields allow. */
 const gentle: Changes = { drop, null: (node) => put(node, null), empty };
 
-/** Changes that the servers refuse in some kinds of writes. A body has one of them: Go finds them in random order. */
+/** Changes that the servers refuse in some writes. A body gets at most one, because Go finds them in random order. */
 const faults: Changes = {
   ...gentle,
   wrong: (node) => {
-    // The real server fails at keys that are not strings: it does not answer. Times have messages of their own.
+    // The real server does not answer if a merge key is not a string. For times, its messages differ.
     if (!keys.has(node.name) && !node.name.endsWith('Time'))
       put(node, typeof node.value === 'string' ? {} : 'x');
   },
@@ -122,7 +122,7 @@ const mergeKeys: Readonly<Partial<Record<string, string>>> = {
   ),
 };
 
-/** Returns the item of a list as an order of items names it. */
+/** Returns the entry for an item of a list in `$setElementOrder`: its merge key, or the item itself. */
 function keysOf(item: unknown, list: string): unknown {
   const { [list]: key } = mergeKeys;
   if (!isObject(item) || key === undefined) return item;
@@ -134,7 +134,7 @@ interface Drawn {
   readonly changes: Changes;
   readonly minLength?: number;
   readonly maxLength: number;
-  /** Leaves items of lists and their keys as they are. */
+  /** Leaves the items of lists and their merge keys unchanged. */
   readonly keepsItems?: boolean;
 }
 

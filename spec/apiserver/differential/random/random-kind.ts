@@ -15,12 +15,12 @@ export interface RandomKind {
   readonly plural: string;
   /** @defaultValue true */
   readonly namespaced?: boolean;
-  /** Writers use all of them. */
+  /** Requests use all of these versions. */
   readonly versions: readonly RandomVersion[];
   readonly hasScale?: boolean;
   /**
-   * Leaves out empty lists and maps. The real server tells one from none for the generation and the messages of these
-   * kinds, and shows neither. @defaultValue false
+   * Leaves out empty lists and maps. For these kinds, the real server distinguishes an empty value from a missing one
+   * in the generation and in messages, although its answers contain neither. @defaultValue false
    */
   readonly withoutEmpty?: boolean;
   /** True if the kind has strategic merge patches. */

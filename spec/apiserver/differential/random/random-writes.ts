@@ -27,9 +27,9 @@ export interface RandomWritesResult {
   readonly failure?: readonly Comparison[];
 }
 
-/** Writes in a sequence. */
+/** The most writes in a sequence. */
 const longest = 20;
-/** Requests in a sequence, with those that read. */
+/** The mean number of requests in a sequence, reads included. */
 const meanLength = 14;
 
 /**
@@ -80,7 +80,7 @@ async function compareSequence(
   return compare(reading, [{ title: 'random writes', requests }]);
 }
 
-/** A server with a client that keeps the object that it read last, and sends it with edits. */
+/** A server behind a client that keeps the object that it read last. The client applies an edit to that object. */
 class ReadingServer implements Server {
   readonly #server: Server;
   #read: unknown;
@@ -90,16 +90,16 @@ class ReadingServer implements Server {
   }
 
   async send(request: Request): ReturnType<Server['send']> {
-    // A run starts with its namespace.
+    // A run starts with the creation of its namespace.
     if (request.path === '/api/v1/namespaces') this.#read = undefined;
     const { edit } = (request.body ?? {}) as Partial<Edit>;
     const body = edit === undefined ? request.body : applyMergePatch(this.#read, edit);
-    // Without an object to edit, the client reads it.
+    // If the client has not yet read the object, it reads it instead of sending the edit.
     const isRead = edit !== undefined && this.#read === undefined;
     const path = request.path.replace(/\?.*/, '');
     const sent = isRead ? get(path) : { ...request, body };
     const answer = await this.#server.send(sent);
-    // Not a list, which the comparison reads to wait.
+    // Lists are not kept: the comparison reads them to wait for the server.
     const isObject = sent.method === 'GET' && !isCollection(path);
     if (isObject && answer.code === 200) this.#read = answer.body;
     return { ...answer, body: withoutGoOrder(answer.body) };
@@ -121,7 +121,7 @@ function withoutGoOrder(body: unknown): unknown {
   const status = JSON.parse(text) as { readonly message: string };
   if (!message.includes(': errors:\n')) return status;
   const [first = '', ...problems] = status.message.split('\n');
-  // Go stops at an undeclared field, before or after the other problems.
+  // Go stops at an undeclared field. In its random order, this field may come before or after the other problems.
   const undeclared = problems.find((problem) => problem.endsWith(': field not declared in schema'));
   if (undeclared !== undefined) {
     return { ...status, message: first.replace(/errors:$/, undeclared.trim()) };

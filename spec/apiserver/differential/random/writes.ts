@@ -144,7 +144,7 @@ function writeTo(
         .tuple(query, edited)
         .map(([by, edit]) => [get(one), put(`${one}?fieldManager=${by}`, edit)]),
     ],
-    // Stale, if another write has come between.
+    // The object that was read last is stale if another write followed the read.
     [1, fc.tuple(query, edited).map(([by, edit]) => put(`${one}?fieldManager=${by}`, edit))],
     [2, patched('merge', patchBody)],
     [2, patched('json', operationsOf(few))],
@@ -155,7 +155,7 @@ function writeTo(
 const applied = (one: string, body: Arbitrary<Body>): Arbitrary<Request> =>
   fc.tuple(query, body, fc.boolean()).map(([by, object, force]) => apply(by, one, object, force));
 
-/** Edits of the field owners, and edits without a version. */
+/** Edits that reset `managedFields`, that drop the `resourceVersion`, or that change nothing. */
 const resets = of<Body>(
   { metadata: { managedFields: [] } },
   { metadata: { managedFields: [{}] } },

@@ -91,7 +91,7 @@ const is = (type: string, status = 'True', more: Body = {}): Body => ({
 const signed =
   'LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUJiekNDQVJXZ0F3SUJBZ0lVRHFrS0lIa092ZCt2SGJaazRHaGJsZkliVmdvd0NnWUlLb1pJemowRUF3SXcKRERFS01BZ0dBMVVFQXd3QllUQWdGdzB5TmpFeE16QXlNakEzTkRWYUdBOHlNRFUwTURReE5qSXlNRGMwTlZvdwpEREVLTUFnR0ExVUVBd3dCWVRCWk1CTUdCeXFHU000OUFnRUdDQ3FHU000OUF3RUhBMElBQk9WZFBmelNnRWxzCnc2UytjMVpiOU1ZSW5JOXN0Q2ZnZGVLQW9zYWNQZzRZUitiYktXRFFIa1NvUHNzWDBkM0hYRnJGeTRIN2lCR0QKQmtMVXVBbVpGZ1NqVXpCUk1CMEdBMVVkRGdRV0JCUlF2Wk9DY1lYSlUwZ1RGbUxwOXo0S3llQUF6ekFmQmdOVgpIU01FR0RBV2dCUlF2Wk9DY1lYSlUwZ1RGbUxwOXo0S3llQUF6ekFQQmdOVkhSTUJBZjhFQlRBREFRSC9NQW9HCkNDcUdTTTQ5QkFNQ0EwZ0FNRVVDSUdwMTFYaTd0aDlxZlpvTjNGM1FPUjQxMmk4TklpT0Vjc3ZnY3JaVTNYaXEKQWlFQXpFTUtJUkI1ZmxwYWtXYnZNamR0dXJtUHA0a2RBU0dWMEFYTWd1QXFxL0E9Ci0tLS0tRU5EIENFUlRJRklDQVRFLS0tLS0K';
 
-/** Writes the approval and the status of a request for a certificate, each after the one before. */
+/** Creates a CertificateSigningRequest, and writes its approval and its status in these steps. */
 const decisions = (...steps: readonly (readonly [string, Body])[]): Request[] => {
   const one = `${requests}/{{ns}}-one`;
   return [

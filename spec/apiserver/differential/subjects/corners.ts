@@ -54,7 +54,7 @@ const annotatedAutoscaler = (name: string, text: string): Request[] => [
   remove(`${autoscalers('v1')}/one`),
 ];
 
-/** Values of other types than the annotations of autoscalers have. */
+/** Values of wrong types for the annotation of an autoscaler. */
 const oddAnnotations = [
   ...['[{"__proto__":{"a":1}}]', '[{"constructor":{"a":1}}]', '[[1]]', '[1]', '[null]', '[{}]'],
   ...['{"a":1}', '[{"type":1}]', '[{"type":"Pods","pods":null}]', '[{"type":"Pods","pods":1}]'],
@@ -214,7 +214,7 @@ const emptyTemplate: Body = {
 
 export const corners: readonly Scenario[] = [
   {
-    // Read from the storage, null bytes are empty ones: the next write of the object is no longer without changes.
+    // The server stores null bytes and reads them as empty bytes, so the next write changes the object in any case.
     title: 'null bytes',
     requests: [
       ...[
@@ -336,7 +336,7 @@ export const corners: readonly Scenario[] = [
     ],
   },
   {
-    // A stored empty list or map is not read: the next write of the object is no longer without changes.
+    // The server stores an empty list or map but does not read it, so the next write changes the object in any case.
     title: 'deletions of an object with empty members',
     requests: [
       post(definitions, blobs),

@@ -406,7 +406,7 @@ function schemaChanges(): Request[] {
     apply('m', `${all}/applied`, widget({ a: 'x' }, 'applied'), true),
     patch('merge', `${all}/finalized`, { metadata: { finalizers: [] } }),
     patch('merge', `${all}/dry?dryRun=All`, { spec: { a: 'x' } }),
-    // A conflict shows that the write before has stored something.
+    // A conflict shows that the previous write of the object has changed it.
     ...names.map((name) =>
       patch('merge', `${all}/${name}`, {
         metadata: { resourceVersion: `{{${name}.metadata.resourceVersion}}`, labels: { a: 'b' } },

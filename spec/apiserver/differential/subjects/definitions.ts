@@ -30,7 +30,7 @@ const embedded = (properties: Part): Part => ({
 });
 const set: Part = { type: 'array', items: text, 'x-kubernetes-list-type': 'set' };
 
-/** Roots of schemas, and what an object says of itself. */
+/** Schemas of a whole object with unusual keywords, and schemas of `apiVersion`, `kind` and `metadata`. */
 const roots: readonly Part[] = [
   ...[
     { oneOf: [{ required: ['a'] }] },
@@ -86,7 +86,7 @@ const roots: readonly Part[] = [
   ),
 ];
 
-/** One more than a version may select. */
+/** One name more than a version may have selectable fields. */
 const nine = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
 
 const others: readonly Part[] = [
@@ -163,7 +163,7 @@ function approvals(): Request[] {
       post(`${crds}?dryRun=All`, approved(other)),
     ),
     post(crds, approved(group, 'unapproved')),
-    // An accepted change shows conditions that controllers write at any time.
+    // The servers refuse these changes. An accepted one would show conditions that controllers write at any time.
     ...[null, 'x'].map(annotated),
   ];
 }

@@ -38,7 +38,7 @@ function budget(name: string, status: object, spec: object = {}): Request[] {
   ];
 }
 
-/** Every status of a budget has these. */
+/** The required fields in the status of a PodDisruptionBudget. */
 const needed = { observedGeneration: 1, currentHealthy: 0, desiredHealthy: 0, expectedPods: 3 };
 
 function statusOf(name: string, status: object): Request {

@@ -68,7 +68,7 @@ function drawn(sample: SampleKind, seed: number, count: number): readonly unknow
   const paths = fc.sample(drawing, { numRuns: 1, seed })[0] ?? [];
   return paths.flatMap(({ path, schema: field }, index) => {
     const values = valuesOf(field);
-    // Others for other seeds.
+    // Another seed selects other values.
     return [0, 1].map((more) =>
       withValue(object, path, values[(seed + index + more) % values.length]),
     );

@@ -32,7 +32,7 @@ import { writes } from './writes.js';
 
 /** The scenarios of each subject, in the order of a run. `seed` draws the values of generated requests. */
 export const subjects: Readonly<Record<string, (seed: number) => readonly Scenario[]>> = {
-  // First: other subjects define kinds.
+  // Discovery is first, because other subjects define further kinds.
   discovery: () => discovery,
   verbs: () => verbs,
   writes: () => writes,

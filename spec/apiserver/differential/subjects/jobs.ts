@@ -141,7 +141,7 @@ const are = (...types: readonly string[]): Body => ({
   }),
 });
 
-/** The written status of a Job of a spec, each from the status before it. */
+/** For each list of statuses, creates a Job with `spec` and writes the statuses one after the other. */
 const written = (name: string, spec: Body, ...statuses: readonly (readonly Body[])[]): Request[] =>
   statuses.flatMap((steps, index) => {
     const one = `${jobs}/${name}${index}`;

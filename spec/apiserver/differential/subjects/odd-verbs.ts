@@ -80,7 +80,7 @@ export const oddVerbs: readonly Scenario[] = [
     title: `odd verbs of ${path}`,
     requests: [
       ...all(path, { ...object, metadata: { name: 'one' } }),
-      // The list has objects of other scenarios.
+      // A GET is left out, because this list contains objects of other scenarios.
       ...all(path.replace('/namespaces/{{ns}}', ''), {
         ...{ ...object, metadata: { name: 'one' } },
       }).filter(({ method }) => method !== 'GET'),

@@ -177,6 +177,6 @@ export const reads: readonly Scenario[] = [
 ];
 
 function encoded(selector: string): string {
-  // The namespace is filled in later.
+  // `{{ns}}` stays: the run later replaces it with the namespace.
   return encodeURIComponent(selector).replace('%7B%7Bns%7D%7D', '{{ns}}');
 }

@@ -4,7 +4,7 @@ import type { Request, Scenario } from '../scenario.js';
 export const services = '/api/v1/namespaces/{{ns}}/services';
 export const dry = '?dryRun=All';
 
-/** Ports and addresses are those of the whole cluster: each scenario asks for others. */
+/** A port and an address. They are unique in the cluster, so each scenario uses others. */
 export interface Reserved {
   readonly port: number;
   readonly ip: string;

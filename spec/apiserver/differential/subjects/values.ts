@@ -17,7 +17,7 @@ const registration = '/apis/admissionregistration.k8s.io/v1';
 const container = { name: 'c', image: 'x' };
 const named = (rest: Body): Body => ({ metadata: { name: 'one' }, ...rest });
 
-/** Creates a template with each of the specs. Pods can have further checks. */
+/** Creates a PodTemplate with each of the specs. The server might check Pods further. */
 const templatesOf = (specs: readonly Body[]): Request[] =>
   specs.map((spec) =>
     post(templates, named({ template: { spec: { containers: [container], ...spec } } })),

@@ -26,7 +26,7 @@ function lifeOf(sample: SampleKind): Request[] {
     post(`${all}?fieldValidation=Warn&dryRun=All`, { ...object, unknown: 1 }),
     post(all, { ...object, kind: 'Other' }),
     post(all, { ...object, apiVersion: 'other/v1' }),
-    // Not stored: some kinds generate a random name.
+    // A dry run, because some kinds generate a random name.
     post(`${all}?dryRun=All`, { ...object, metadata: {} }),
     post(all, { ...object, metadata: { name: 'Not_Valid/' } }),
     post(all, {
@@ -151,7 +151,7 @@ function appliesOf(sample: SampleKind): Request[] {
     get(one),
     patch('merge', one, { metadata: { managedFields: [{}] } }),
     remove(`${all}/${name}?gracePeriodSeconds=0`, { propagationPolicy: 'Orphan' }),
-    // A definition is removed in the background.
+    // The server removes a CRD in the background.
     get(one, kind === 'CustomResourceDefinition' ? { whileStatus: 200 } : {}),
   ];
 }

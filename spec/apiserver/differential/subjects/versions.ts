@@ -69,7 +69,7 @@ export const versions: readonly Scenario[] = [
       get(widgets('v1'), { whileStatus: 404 }),
       get(widgets('v2'), { whileStatus: 404 }),
       apply('a', one, widget('v1', { spec: { list: ['x'], replicas: 1 } })),
-      // No change of the object: it gets no defaults of v2.
+      // This apply changes nothing, so the object gets no defaults of v2.
       apply('a', two, widget('v2', { spec: { list: ['x'], replicas: 1 } })),
       apply('b', two, widget('v2', { spec: { list: ['x', 'y'] } })),
       // Writes through v1 cannot show fields of v2 to its managers.
@@ -78,7 +78,7 @@ export const versions: readonly Scenario[] = [
       patch('merge', `${one}?fieldManager=d`, { spec: { list: ['x', 'x'] } }),
       patch('merge', `${two}?fieldManager=e&dryRun=All`, { spec: { added: 'z' } }),
       patch('merge', `${two}?fieldManager=e`, { spec: { added: 'z', replicas: 2 } }),
-      // The list is invalid in v2 already.
+      // The stored list already has duplicate items, which v2 forbids.
       patch('merge', `${two}?fieldManager=e`, { spec: { list: ['y', 'y', 'z'] } }),
       get(two),
       apply('f', `${two}/scale`, scale),
@@ -99,7 +99,7 @@ export const versions: readonly Scenario[] = [
       get(widgets('v1'), { whileStatus: 404 }),
       get(widgets('v2'), { whileStatus: 404 }),
       post(`${widgets('v1')}?fieldManager=a`, labelled('v1', { labels: { l: 'x' } })),
-      // An apply that changes nothing gets no defaults of v2, one with empty metadata does.
+      // An apply that changes nothing sets no defaults of v2, but an apply with empty metadata does.
       ...[{ labels: {} }, { annotations: {} }, { finalizers: [] }].flatMap((empty) =>
         (['v2', 'v2', 'v1', 'v2'] as const).map((name) =>
           apply('b', `${widgets(name)}/one`, labelled(name, empty)),

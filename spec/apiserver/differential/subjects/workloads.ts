@@ -215,7 +215,7 @@ function podDeletions(): Request[] {
   );
 }
 
-/** A node affinity that requires each of these labels, in a term of its own for each list. */
+/** A node affinity with one term for each list. The term requires a node to have all labels of the list. */
 function nodeAffinity(...terms: readonly (readonly string[])[]): object {
   const nodeSelectorTerms = terms.map((labels) => ({
     matchExpressions: labels.map((key) => ({ key, operator: 'Exists' })),
@@ -431,7 +431,7 @@ function podsOfRuntimeClass(): Request[] {
         tolerations: [{ ...sandbox, operator: 'Exists' }],
       },
     }),
-    // A new class is known shortly after its creation.
+    // The server admits pods with a new RuntimeClass only shortly after its creation.
     ...specs.map((spec, index) =>
       post(
         pods,

@@ -3,9 +3,9 @@ import type { UnstructuredObject } from '../../../../lib/object/kubernetes-objec
 
 /** Context of {@link expectSameObject}. */
 export interface SameObjectContext {
-  /** Position, for messages. */
+  /** Where the comparison takes place, for the messages of failures. */
   readonly where: string;
-  /** The object before; if absent, all defaults are missing. */
+  /** The object before the step; undefined if `got` may lack all defaults. */
   readonly live: UnstructuredObject | undefined;
   readonly subresource?: string | undefined;
 }

@@ -153,7 +153,7 @@ describe('operator-builder build-installer', () => {
     expect(there[1]?.subjects).to.deep.equal([
       { kind: 'ServiceAccount', name: 'shops-controller-manager', namespace: 'elsewhere' },
     ]);
-    // An operator that starts before them would report missing permissions.
+    // The Deployment comes last: an operator that starts before its roles exist would report missing permissions.
     const last = objects.filter(({ kind }) => kind !== 'PodDisruptionBudget').at(-1);
     expect(last).to.include({ kind: 'Deployment' });
     expect(await held('--overlay', 'config/crd')).to.have.length(1);

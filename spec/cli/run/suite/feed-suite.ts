@@ -102,7 +102,7 @@ export function feedSuite(open: () => Promise<FeedTarget>): void {
     const metadata = { name: 'foreign', namespace };
     await client.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
     await client.delete(Deployment, { name: 'web', namespace });
-    // Once it is recreated, the watch has passed the foreign ConfigMap.
+    // Once the Deployment is recreated, the watch has already delivered the foreign ConfigMap.
     await eventually(
       () => expect(output().split(`+ Deployment ${namespace}/web\n`)).to.have.length(3),
       patience,

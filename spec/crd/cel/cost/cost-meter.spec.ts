@@ -6,8 +6,7 @@ import type { StatusCause } from '../../../../lib/object/api-error.js';
 import type { Schema } from '../../../../lib/object/schema.js';
 
 /**
- * Returns the causes of rules on a spec, for a definition whose estimated cost every server
- * refuses.
+ * Returns the causes that rules report for a spec. No server would accept the CRD, because of its estimated cost.
  */
 function causesOf(spec: Schema, value: object): readonly StatusCause[] {
   const schema: Schema = { type: 'object', properties: { spec } };

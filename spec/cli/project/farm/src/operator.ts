@@ -24,7 +24,7 @@ export const Farm = defineResource({
         spec: s.object({
           image: s.defaulted(s.string(), 'farm:1'),
           config: s.defaulted(s.string(), 'one'),
-          /** A node type that can be removed. */
+          /** Whether the farm has workers, which can be removed. */
           workers: s.defaulted(s.boolean(), true),
           migration: s.optional(s.string()),
           barn: s.optional(s.string()),
