@@ -97,7 +97,7 @@ async function measureWrites(servers: readonly Server[]): Promise<BenchResult> {
   const cluster = await EmbeddedCluster.start();
   try {
     const sides = [{ label: labels.inProcess, client: cluster.client() }, ...servers];
-    // Not measured: V8 optimizes the code of the embedded server while it runs.
+    // Warms up without measuring, because V8 optimizes the code of the embedded server while it runs.
     for (const [side, { client }] of sides.entries()) {
       const namespace = await newNamespace(client, `warm-${side}`);
       await createConfigMaps(client, { namespace, count: 3_000 });

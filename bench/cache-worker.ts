@@ -103,7 +103,7 @@ async function prepareTheirs(): Promise<Start> {
 }
 
 function heap(): number {
-  // Twice: the second run collects objects that finalizers released in the first.
+  // Collects garbage twice: the second run collects objects that finalizers released in the first.
   for (let n = 0; n < 2; n++) globalThis.gc?.();
   return process.memoryUsage().heapUsed;
 }

@@ -11,7 +11,7 @@ export const Ship = defineResource({
         spec: s.object({
           replicas: s.integer({ minimum: 0 }),
           settings: s.map(s.string()),
-          /** Does not affect the objects that the operator creates. */
+          /** A field that does not affect the objects that the operator creates. */
           note: s.optional(s.string()),
         }),
       }),

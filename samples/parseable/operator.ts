@@ -50,7 +50,7 @@ export function tenantOperator(namespaces: readonly string[] = []): Operator {
         await chain.reconcileDeployOrSts();
         await chain.reconcileStore();
       } finally {
-        // Also after a failure: the status then shows which nodes are not ready.
+        // The status is also written after a failure: it then shows which nodes are not ready.
         await showNodes(tenant, client, status);
       }
     });

@@ -65,7 +65,7 @@ function withNode(chain: Builder, tenant: ParseableTenant, node: NodeSpec): Buil
   const names = namesOf(node);
   const k8s = named(tenant.spec.k8sConfig, node.k8sConfig);
   const { env = {} } = named(tenant.spec.parseableConfig, node.parseableConfig);
-  // Only values that are part of the workload's name: a selector is immutable, but a node's type and
+  // The selector is immutable, so it has only values that are part of the workload's name. A node's type and
   // parseableConfig may change.
   const selector = {
     ...tenantLabels(tenant),
@@ -84,7 +84,7 @@ function withNode(chain: Builder, tenant: ParseableTenant, node: NodeSpec): Buil
     .service({ name: names.service, labels, spec: { ...service, selector } });
   for (const { name, spec } of k8s.storageConfig ?? []) {
     const claim = { name: claimName(node, name), labels, spec };
-    // Like the original operator: the claims are deleted with the tenant.
+    // The claims are deleted with the tenant, as by the original operator.
     next = next.persistentVolumeClaim({ ...claim, whenOwnerDeleted: 'delete' });
   }
   const workload = {

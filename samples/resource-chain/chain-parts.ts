@@ -71,7 +71,7 @@ export function siteResources(
       name: 'services',
       getDesiredState: (_context, site: Site) => services(site),
     }),
-    // The same in each chain, so that a migration does not replace its pods.
+    // This Deployment is the same in each chain, so that a migration does not replace its pods.
     objectsResource({
       name: 'web',
       types: [Deployment],

@@ -74,7 +74,7 @@ function commandsOf(command: Command, parents: readonly string[] = []): readonly
 }
 
 const nowhere = { write: () => undefined, columns: 100 };
-/** Surroundings of a program that only prints its help. */
+/** Environment of a program that only prints its help. */
 const nothing: CommandContext = {
   ...{ program: [], env: {}, cwd: '/', clock: systemClock, stdout: nowhere, stderr: nowhere },
   readStdin: () => Promise.resolve(''),

@@ -15,7 +15,7 @@ await cp('site', join(folder, name), { recursive: true });
 const sites = (await readdir(folder)).filter((each) => /^v\d+\.\d+$/.test(each));
 const versions = sites.sort((a, b) => semver.rcompare(`${a}.0`, `${b}.0`));
 await writeFile(join(folder, 'versions.json'), JSON.stringify(versions));
-// Without it GitHub would leave out files of other tools.
+// Without this file, GitHub Pages would process the site with Jekyll and leave some of its files out.
 await writeFile(join(folder, '.nojekyll'), '');
 const redirect = `<!doctype html><meta http-equiv="refresh" content="0; url=${versions[0]}/" />\n`;
 await writeFile(join(folder, 'index.html'), redirect);

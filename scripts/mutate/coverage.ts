@@ -61,7 +61,7 @@ export function measuredCoverage(sources: ReadonlyMap<string, string>, jobs: num
     };
     const files = stale.map(([file]) => file);
     measure(files);
-    // Beside all others, a spec may fail for lack of time.
+    // Measures failed files again: beside all the others, a spec may run out of time.
     measure(files.filter((file) => cached.get(file)?.passed !== true));
     fs.writeFileSync(cacheFile, JSON.stringify([...cached.values()]));
   }

@@ -20,7 +20,7 @@ interface Result {
   readonly covering: number;
 }
 
-/** A mutant that behaves like the original; file and change recognize it when its lines move. */
+/** A mutant that behaves like the original. File and change identify it, also after its lines have moved. */
 interface Equivalent {
   readonly file: string;
   readonly change: string;

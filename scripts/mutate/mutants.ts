@@ -114,7 +114,7 @@ function edited(text: string, edits: readonly Edit[], from: number, to: number):
   let written = '';
   let at = from;
   for (const [index, edit] of edits.entries()) {
-    // The outer edit around this one has written it.
+    // An outer edit has already made this one.
     if (edit.start < at) continue;
     const within = edits.slice(index + 1).filter(({ start }) => start < edit.end);
     written += text.slice(at, edit.start) + edit.write(edited(text, within, edit.start, edit.end));
@@ -231,7 +231,7 @@ function isAssignment({ kind }: ts.Node): boolean {
 
 const message = /error|warn|log\b|message|text|problem|cause|describe|hint|help|option|argument/i;
 
-/** Types, imports, logged lines and errors that are thrown: nothing in them is behaviour. */
+/** Returns true for code that specs need not check: types, imports, logged lines and thrown errors. */
 function hasNoBehaviour(node: ts.Node): boolean {
   if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return true;
   if (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) return true;
@@ -251,7 +251,7 @@ function isValue(node: ts.StringLiteral): boolean {
     const callee = parent.expression;
     return callee.kind !== ts.SyntaxKind.ImportKeyword && !message.test(callee.getText());
   }
-  // `a === 'b'` has a comparison that is flipped.
+  // In `a === 'b'`, another mutant flips the comparison.
   if (ts.isBinaryExpression(parent) && /^[!=]==$/.test(parent.operatorToken.getText()))
     return false;
   if (ts.isPropertyAssignment(parent)) return !message.test(parent.name.getText());
@@ -272,7 +272,7 @@ function isListed(node: ts.Node): boolean {
   );
 }
 
-/** Lists of type `OptionNames`, in which the compiler misses a dropped name. */
+/** Returns true for a list of the type `OptionNames`, for which the compiler reports a dropped name. */
 function isCompiled(node: ts.Node): boolean {
   let at = node.parent;
   while (!ts.isStatement(at) && !ts.isVariableDeclaration(at)) at = at.parent;
@@ -286,7 +286,7 @@ function isName(node: ts.Node): boolean {
   return 'name' in parent && parent.name === node;
 }
 
-/** `[a, b] = …` and `for ([a, b] of …)` take values; they hold none. */
+/** Returns true for an array that is assigned to, as in `[a, b] = …` and `for ([a, b] of …)`. */
 function isTarget(node: ts.ArrayLiteralExpression): boolean {
   let at: ts.Node = node;
   while (!ts.isStatement(at)) {

@@ -11,7 +11,7 @@ export type Outcome =
   | 'survived' // every spec passes
   | 'not covered'; // no spec runs the code
 
-/** Milliseconds for the start of a process, and for each millisecond that the specs take without a mutant. */
+/** Time limit of a process: milliseconds to start, and for each millisecond that the specs take without a mutant. */
 const startMs = 60_000;
 const slowdown = 8;
 

@@ -44,7 +44,7 @@ function main(dump: string): void {
       paths: Object.fromEntries(paths) as unknown,
     },
   });
-  // The types that custom resources embed too.
+  // These types can also be part of custom resources.
   writeModule('crd/data/definitions.ts', {
     name: 'packedDefinitions',
     doc: 'OpenAPI definitions of Kubernetes by package',

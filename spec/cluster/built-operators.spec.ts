@@ -50,8 +50,8 @@ for (const style of styles) {
     const [v1alpha1, v1] = ['v1alpha1', 'v1'].map((version) => ({
       ...{ apiVersion: `${group}/${version}`, kind: 'Shop' },
     })) as [Type, Type];
-    // A name that the operator reports as refused. The lifecycle would adopt an existing Service, so it gets a name with
-    // a dot, which a Service can't have.
+    // A name that the operator reports as refused. The lifecycle would adopt an existing Service, so its name has a
+    // dot, which names of Services can't have.
     const refusedName = style === 'lifecycle' ? 'with.dot' : 'taken';
     const config = (...names: string[]): string => file(name, 'config', ...names);
     let plane: ControlPlane;

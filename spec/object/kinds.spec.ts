@@ -12,7 +12,7 @@ interface Served {
 
 describe('The kinds that need no discovery', () => {
   it('have the group, version, plural and scope of the server', async () => {
-    // A client would answer from the kinds themselves.
+    // A client would not ask the server about these kinds.
     const api = new Api();
     const all = Object.entries(kinds as Readonly<Record<string, ResourceType>>);
     expect(all.length).to.be.greaterThan(20);

@@ -218,7 +218,7 @@ describe('matchesLabels', () => {
         .to.throw(/want strings as values|list of strings as values/)
         .with.property('code', 'InvalidSelector');
     }
-    // JSON has no undefined, so the quoted selector alone would not tell.
+    // The message names the value, because the selector in it is JSON, which leaves undefined out.
     expect(() => matchesLabels({ matchLabels: { app: undefined } } as object, {})).to.throw(
       'want strings as values, got undefined for app',
     );

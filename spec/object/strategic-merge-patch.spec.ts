@@ -104,7 +104,7 @@ describe('applyStrategicMergePatch', () => {
   });
 
   const rows: readonly [original: Fields, patch: Fields, result: Fields | string][] = [
-    // Scalars: each once, the last one fills the gap of a repeated one.
+    // Lists of scalars: each item occurs once, and the last item takes the place of a repeated one.
     [{ names: ['a', 'b'] }, { names: ['b', 'c'] }, { names: ['a', 'b', 'c'] }],
     [{ names: ['a', 'b', 'c'] }, { names: ['a'] }, { names: ['a', 'b', 'c'] }],
     [{ names: ['a', 'b'] }, { names: ['c', 'a', 'd', 'e'] }, { names: ['c', 'a', 'd', 'e', 'b'] }],
@@ -157,7 +157,7 @@ describe('applyStrategicMergePatch', () => {
       'map: map[x:1] does not contain declared merge key: ',
     ],
     [{}, { '$setElementOrder/names': ['b'], names: ['b'] }, { names: ['b'] }],
-    // Maps with a merge key.
+    // Lists of maps with a merge key.
     [
       { entries: [{ name: 'a', x: 1 }, { name: 'b' }] },
       { entries: [{ name: 'a', y: 2 }] },

@@ -9,7 +9,7 @@ const serviceSpec = definition('io.k8s.api.core.v1.ServiceSpec');
 const deploymentSpec = definition('io.k8s.api.apps.v1.DeploymentSpec');
 const policySpec = definition('io.k8s.api.networking.v1.NetworkPolicySpec');
 
-/** Merges; `before` is the state set last time. */
+/** Merges. `before` is the desired state of the previous merge. */
 function merge(
   { before = {}, desired, current }: { before?: object; desired: object; current: object },
   options: Pick<ThreeWayMerge, 'schema' | 'isWhole'> = { schema: undefined },
@@ -351,7 +351,7 @@ describe('a three-way merge', () => {
           ...{ applied, desired: {}, schema: undefined },
           current: { ...others, ...before },
         });
-        // null sets no field.
+        // A null in `before` did not set a field.
         const kept = Object.entries({ ...others, ...before })
           .filter(([name, value]) => !Object.hasOwn(before, name) || value === null)
           .map(([name]) => name);

@@ -75,7 +75,7 @@ describe('checkYamlDepth', () => {
     }));
     const property = fc.property(value, fc.integer({ min: 1, max: 4 }), (any, indent) => {
       const text = stringify(any, { indent });
-      // Padding, so that the tokens are checked.
+      // The comments contain so many `-` that not only characters are counted, but tokens.
       expect(verdict(`${'# -\n'.repeat(maxDepth)}${text}`)).to.equal('ok');
       expect(depthOf(text)).to.be.at.most(maxDepth);
     });

@@ -305,7 +305,7 @@ describe('Operator', () => {
     const given = new Promise<Manager>((resolve) => operator.add(resolve));
     const stop = new AbortController();
     const { exitCode } = process;
-    // Both need a namespace, which is not known here.
+    // Leader election and authenticated metrics would need a namespace, which is not known here.
     const running = operator.main(['--leader-elect', '--metrics-auth', '--metrics-port=0'], {
       ...{ client: cluster.client(), signal: stop.signal, logger: silentLogger },
       ...{ leaderElection: false, metrics: { serve: false } },

@@ -71,7 +71,7 @@ describe('The status of a failed reconcile', () => {
       const { reason, message } = await stage.condition('acme', 'Ready', 'False');
       expect([reason, message]).to.deep.equal(['BadMode', 'mode slow is unknown']);
     });
-    // The retries only wrote: the handler did not run again.
+    // The retries only wrote the status. The handler did not run again.
     expect(seen).to.deep.equal(['fast', 'slow']);
     expect(ended.at(-1)).to.include({ outcome: 'terminal', againInMs: undefined });
   });
@@ -310,14 +310,14 @@ describe('The status of a failed reconcile', () => {
     const message = `reconcile of ${stage.namespace}/acme: not over after 1000 ms`;
     const shown = await stage.condition('acme', 'Ready', 'False');
     expect(shown).to.include({ reason: 'Timeout', message });
-    // The change caused the reconcile that shows it.
+    // The change of the object caused the second reconcile, which wrote the time-out.
     expect(runs).to.equal(2);
     await eventually(async () => {
       expect(await stage.events('acme')).to.include(`Warning ReconcileFailed: ${message}`);
     });
     isSlow = false;
     await eventually(() => stage.condition('acme', 'Ready', 'True'));
-    // Each reconcile has called the handler, those that showed a time-out too.
+    // Each reconcile has called the handler, also those that wrote a time-out.
     await target.eventually(async () => expect(stage.reconciles).to.equal(runs));
     expect(runs).to.be.greaterThan(1);
   });

@@ -113,7 +113,7 @@ describe('An operator with a Job', () => {
     it(`still reports that a Job has ${state} after Kubernetes has deleted it, even in a new process`, async () => {
       const { running, client, becomes } = await start();
       cluster().pods.add({ behavior });
-      // The writes of the status fail, so only the annotation of the owner knows the end of the Job.
+      // The writes of the status fail, so only the annotation of the owner records the end of the Job.
       const refused = cluster().faults.add({
         match: { verb: 'patch', resource: 'backups', subresource: 'status' },
         effect: { type: 'status', code: 503 },

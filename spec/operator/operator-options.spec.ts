@@ -357,7 +357,7 @@ describe('Operator', () => {
       const written: string[] = [];
       process.stderr.write = (text: unknown) => written.push(String(text)) > 0;
       try {
-        // Both fail to start, since neither namespace nor folder is there. The signal keeps this process alive.
+        // With either flag the start fails, as namespace and folder are missing. The signal keeps this process alive.
         const { signal } = new AbortController();
         await operator.main(args, { client: cluster.client(), signal, logger: silentLogger });
         expect(process.exitCode).to.equal(1);

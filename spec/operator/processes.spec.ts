@@ -38,7 +38,7 @@ describe('The program of an operator', () => {
     const { port } = silent.address() as AddressInfo;
     await withReviewing(kubeConfigOf(`http://127.0.0.1:${port}`), async (program) => {
       try {
-        // The first request of the reviews: it looks up their kind.
+        // The first request looks up the kind of the reviews.
         await eventually(() => expect(paths, program.output).to.deep.equal(['/apis']));
         program.signal('SIGTERM');
         await eventually(() => expect(program.hasEnded, program.output).to.equal(true));

@@ -52,7 +52,7 @@ describe('A deployed operator that answers plans', () => {
   const shop = (spec: object, name = key.name): string =>
     JSON.stringify({ apiVersion: 'shops.example/v1', kind: 'Shop', metadata: { name }, spec });
 
-  /** Sends a request; expects that nothing is stored, and no Event and no listener learns of it. */
+  /** Sends a request. Expects that it stores nothing, causes no Event and calls no listener. */
   async function ask(body: string, token = 'o', query = '', headers = {}) {
     const since = cluster.requests.mark();
     const sent = { authorization: `Bearer ${token}`, ...headers };
@@ -110,7 +110,7 @@ describe('A deployed operator that answers plans', () => {
     await eventually(async () => {
       const { status } = await admin.get(Shop, key);
       expect(isConditionTrue(status?.conditions, 'Ready')).to.equal(true);
-      // The operator writes it a second after its reconcile.
+      // The operator writes its Event a second after the reconcile.
       expect((await admin.list(Event)).items).to.have.length(1);
     });
     const plan = await planned(shop({ greeting: 'hey', password: 'second-secret' }));

@@ -97,7 +97,7 @@ describe('Plans of a deployed Parseable operator', () => {
       const now = JSON.stringify([...(await objects()).values()]);
       const isSeen = ready?.observedGeneration === metadata.generation;
       if (isSeen && ready?.status === 'True' && now === before) {
-        // A plan shows the wait for a Service that changed in the last 5 s, and not what follows it.
+        // Waits, because the builder waits for a Service that changed in the last 5 s. A plan would end at this wait.
         await clock.advance(5_000);
         return;
       }
@@ -125,7 +125,7 @@ describe('Plans of a deployed Parseable operator', () => {
       [ParseableTenant, ...tenantKinds].map(async (type) => {
         const { items } = await admin.list<KubernetesObject>(type, { namespace });
         return (items as unknown as readonly UnstructuredObject[]).map((object) => {
-          // The status of others is written by the cluster's controllers.
+          // The cluster's controllers write the status of the other objects.
           const shown = type === ParseableTenant ? object : { ...object, status: undefined };
           return [`${type.kind} ${object.metadata.name ?? ''}`, shown] as const;
         });
@@ -235,7 +235,7 @@ function effectOf(
   });
 }
 
-/** Returns a comparable line. Times, and the default fields of created objects, do not count. */
+/** Returns a comparable line, without times and the default fields of created objects. */
 function line(
   action: string,
   id: string,

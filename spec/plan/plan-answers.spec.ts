@@ -106,7 +106,7 @@ describe('Answers to requests for plans', () => {
     readonly signal?: AbortSignal;
   }
 
-  /** Asks as a user whose rights `allows` has, by default all. */
+  /** Asks as a user with the rights for which `allows` returns true, by default all. */
   async function ask(
     body: string,
     { query = '', allows = () => true, ...more }: Asking = {},

@@ -21,7 +21,7 @@ type Product = 'job' | 'kept' | 'replaced' | 'grown';
 /** A class whose claims can grow. */
 export const growing = 'growing';
 
-/** A kind of which every new version has a new object in the place of the old one. */
+/** A kind whose operator creates the Job or StatefulSet again for each new `version` in the spec. */
 export const Press = defineResource({
   ...{ group: 'press.example', kind: 'Press' },
   versions: [{ name: 'v1', schema: s.object({ spec }), status: s.status() }],

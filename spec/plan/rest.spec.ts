@@ -102,7 +102,7 @@ describe('The cluster at rest in a plan', () => {
     return client.patch(object, keyOf(object), patch, { subresource: 'status' });
   }
 
-  /** Returns each step: what had to come to rest before, and what it writes. */
+  /** Returns, for each step of a plan, the objects for which it waits, and its writes. */
   const stepsOf = ({ steps }: ResourcePlan): readonly (readonly string[])[][] =>
     steps.map(({ after, objects }) => [
       after.map(nameOf),
@@ -112,7 +112,7 @@ describe('The cluster at rest in a plan', () => {
   const nameOf = ({ kind, namespace: place, name }: ObjectReference): string =>
     place === namespace || place === undefined ? `${kind} ${name}` : `${kind} ${place}/${name}`;
 
-  /** Returns what the operator saw at the end. */
+  /** Returns the statuses that the operator copied last. */
   function statuses({ manifests }: ResourcePlan): Record<string, unknown> {
     const seen = manifests.find(({ after }) => after?.metadata.name === 'seen')?.after;
     const { data = {} } = seen as ConfigMap;

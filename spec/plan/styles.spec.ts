@@ -71,7 +71,7 @@ const LifecycleSite = defineResource({
   versions: [{ name: 'v1', schema, status: s.object(lifecycleStatusProperties) }],
 });
 
-/** A site has the objects before or after the change after which it is named. */
+/** A site is named after a change, and has the objects before or after this change. */
 type Site = KubernetesObject & { readonly spec: { readonly step: number } };
 
 function objectsOf({ metadata: { name = '', namespace = '' }, spec: { step } }: Site) {
@@ -118,7 +118,7 @@ const ignore = [
   ...notes.map((name) => `metadata.annotations[${JSON.stringify(name)}]`),
 ];
 
-/** Describes a change of an object; the server draws node ports. */
+/** Describes a change of an object. The values of node ports are left out, because the server allocates them. */
 function line(action: string, id: string, fields: readonly FieldChange[]): string {
   if (action === 'create' || action === 'prune') return `${action} ${id}`;
   const told = fields.map(({ path, from, to }) => {
@@ -136,7 +136,7 @@ interface Effect {
   readonly conditions: readonly string[];
 }
 
-/** Returns the conditions; the message about a paused Deployment changes when its controller sees it. */
+/** Returns the conditions, with one message for a paused Deployment, whether its controller has observed it or not. */
 function conditionsOf(owner: UnstructuredObject | undefined): readonly string[] {
   const unseen = /its controller has not seen the newest spec|0 of 1 new Pods exist/;
   return (owner === undefined ? [] : statusConditions(owner)).map((condition) =>

@@ -73,7 +73,7 @@ function workload(
 
 type Reconcile = (client: Client, key: ObjectKey) => Promise<unknown>;
 
-/** Returns an operator that is set up late. */
+/** Returns an operator whose controller is added asynchronously. */
 function acting(reconcile: Reconcile): OperatorDefinition {
   const controller = controllerFor(Yard).complete(async ({ client, key }) => {
     await reconcile(client, key);
@@ -149,7 +149,7 @@ describe('A whole plan', () => {
       ...['metadata.labels.x', 'spec.minReadySeconds'],
       ...['spec.strategy.rollingUpdate', 'spec.strategy.type'],
     ]);
-    // Another problem of the apply stays one.
+    // A plan still reports other problems of an apply.
     const invalid = await plan(building({ strategy: { type: 'Sometimes' } }), yard('y'));
     expect(String(invalid.error)).to.include('"Sometimes"');
   });

@@ -286,7 +286,7 @@ function failWith(value: unknown): Promise<never> {
 
 type Act = 'cancelReconciliation' | 'cancelResource' | 'throw';
 
-/** At most one action per resource, in the step of that number. */
+/** What a resource does in one of its steps; `at` is the number of the step. */
 interface ActIn {
   readonly at: number;
   readonly act: Act;
@@ -314,7 +314,7 @@ function actsOf(acts: ActIn | undefined, steps: readonly StepName[]): Parameters
   };
 }
 
-/** Steps of every resource up to the acting one; none after an action that ends the chain. */
+/** Returns the steps that run: of each resource up to its acting step, and none after an action that ends the chain. */
 function expectedOf(
   chain: readonly (ActIn | undefined)[],
   steps: readonly StepName[],

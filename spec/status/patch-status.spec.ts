@@ -131,7 +131,7 @@ describe('patchStatus', () => {
     expect(second.status?.conditions?.map(({ type }) => type)).to.have.members([
       ...['Theirs', 'Ready'],
     ]);
-    // The list is recognized as plain from now on.
+    // From now on, the writer treats the list of conditions as a plain list.
     const third = await patch(second, { conditions: [ready('False')] });
     expect(third.status?.conditions).to.have.length(2);
     const stale = await thrownBy(() => patch(second, { conditions: [ready('False', 'late')] }));

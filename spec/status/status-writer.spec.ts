@@ -219,7 +219,7 @@ describe('StatusWriter', () => {
       for (let round = 1; round <= 3; round++) {
         await ours.write(object, 'Ours');
         expect(await reasonIn(object), `round ${round}`).to.deep.equal(['Ours']);
-        // A new process each time, which counts nothing.
+        // Each write is from a new process, which has counted no writes yet.
         await writerOf('theirs', { strategy: 'merge' }).write(object, 'Theirs');
       }
       await ours.write(object, 'Ours');
@@ -295,7 +295,7 @@ describe('StatusWriter', () => {
           const key = { namespace: 'default', name: object.metadata.name ?? '' };
           const patch = { type: 'merge', body } as const;
           await scene.client.patch(type, key, patch, { subresource: 'status' });
-          // A changed message alone waits five seconds.
+          // A change of only the message is written after five seconds.
           await scene.clock.advance(5_000);
         }
         expect(ours.warnings).to.have.length(1);

@@ -135,7 +135,7 @@ describe('the check before a request is sent', () => {
   });
 });
 
-/** Forwards to `port`, and passes bytes on only once it is opened. */
+/** Starts a proxy to `port` that passes bytes on only after a call of `open`. */
 async function slowGate(port: number) {
   const sockets: Socket[] = [];
   let reach = (): void => undefined;

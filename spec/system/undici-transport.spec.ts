@@ -219,7 +219,7 @@ describe('UndiciTransport', () => {
       }
     });
     const { body } = await transport.request(get('/large', { streaming: true }));
-    // The server waits once it accepts nothing during twenty other requests.
+    // The server is blocked by back-pressure if it accepts no more of the body during twenty other requests.
     for (let idle = 0; idle < 20;) {
       const before = accepted;
       await textOf(await transport.request(get('/small')));

@@ -130,7 +130,7 @@ describe('crashPoints', () => {
   });
 
   it('names the point, the problem, and how to reproduce it alone', async () => {
-    // A generated name that is recorded too late.
+    // The operator records a generated name too late.
     const error = await failureOf(
       shopScenario(async (client, shop) => {
         if (shop.data?.['done'] === 'yes') return;
@@ -225,7 +225,7 @@ describe('crashPoints', () => {
     const scenario = shopScenario(
       async (client, shop) => {
         if (shop.data?.['done'] === 'yes') return;
-        // State outside of the run: the first runs send one request more.
+        // Because of state outside of the run, the first runs send one request more.
         if (runs < 3) await client.get(ConfigMap, shopKey);
         await note(client);
       },

@@ -13,7 +13,7 @@ const leftOvers = { owner: { apiVersion: 'v1', kind: 'ConfigMap', ...shopKey } }
 
 type Found = readonly CrashProblem['type'][];
 
-/** Returns the problem types at all points; the uninterrupted run has none. */
+/** Returns the types of the problems at all points. Fails if the uninterrupted run has problems. */
 async function problemsOf(sweep: Promise<unknown>): Promise<Found> {
   const error = await sweep.then(
     () => undefined,

@@ -65,7 +65,7 @@ export function shopScenario(
 export const note = (client: Client): Promise<unknown> =>
   client.apply(configMap('shop', { done: 'yes' }), by);
 
-/** Correct at any point. */
+/** A reconcile that is correct after a crash at any point. */
 export const right: Reconcile = async (client, shop) => {
   if (shop.data?.['done'] === 'yes') return;
   await client.apply(configMap('env', { a: '1' }), by);

@@ -33,7 +33,7 @@ describe('startOperator', () => {
     operator = undefined;
   });
 
-  /** Performs the shop's order, and writes the result to its status. */
+  /** Adds a controller that carries out the `act` of a shop, and writes the result to its status. */
   function setup(manager: Manager): void {
     const shops = controllerFor(Shop).complete(async ({ client }) => {
       const shop = await client.get(Shop, key);

@@ -177,7 +177,7 @@ describe('feedback of declarative controllers', () => {
     await scene.eventually(() => expect(codes(scene)).to.include('GrowthLimit'));
     await scene.settled();
     const grown = await scene.names(Nodes);
-    // The controller writes 15 objects before their number is limited, and 20 more until it stops.
+    // 15 objects are written before the growth limit counts them, and 20 more until the controller reaches the limit.
     expect(grown.length).to.be.within(35, 40);
     expect(scene.errors.at(-1)?.message).to.match(/^op\/growing: .*20 objects or 1 MiB/);
     await scene.put(view('Wish', 'a', { data: { x: '1' } }));

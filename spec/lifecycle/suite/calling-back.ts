@@ -50,7 +50,7 @@ export function callingBackSuite(open: OpenStage): void {
       const { namespace } = stage;
       stage.resources = () => [configMap(namespace), deployment(namespace)];
       if (state !== 'POST_CREATE') await stage.deploy('1.0.0');
-      // Each callback fails twice. Two objects are created, but only one is updated or deleted.
+      // The callback fails twice for each object: two objects are created, but only one is updated or deleted.
       let [failures, calls] = [state === 'POST_CREATE' ? 4 : 2, 0];
       stage.dispatcher.addCallback(null, (told) => {
         if (told.state !== state) return;

@@ -174,7 +174,7 @@ export class Stage {
     await this.admin.patch(this.type, this.key, { type: 'merge', body });
   }
 
-  /** Reconciles once as operator `version`; again if a real server's controllers were faster. */
+  /** Reconciles once as operator `version`. Repeats this after a conflict with a controller of a real server. */
   async pass(version: string, reconciler = this.reconciler): Promise<Seen> {
     let error: unknown;
     for (let attempt = 0; attempt < (this.target.real ? 5 : 1); attempt++) {

@@ -4,7 +4,7 @@ import { forwarding } from '../../../lib/client/client-wrappers.js';
 import { configMap, deployment, nowhere, system } from './system.js';
 import type { OpenStage, Stage } from './stage.js';
 
-/** Declares upgrades by semantic versions, releases without an upgrade, downgrades, and the removal of unused objects. */
+/** Declares upgrades by semantic version, releases without an upgrade, downgrades, and removals of unused objects. */
 export function upgradingSuite(open: OpenStage): void {
   const upgrades = [
     { from: 'v1.9.4', to: 'v1.9.5' },
@@ -64,7 +64,7 @@ export function upgradingSuite(open: OpenStage): void {
     expect(await stage.pass('1.9.4')).to.deep.include({ ...refused, events: [] });
     expect(await stage.writes()).to.deep.equal([]);
     expect(await imageOf(stage)).to.equal('nginx:1');
-    // The next operator version clears it.
+    // The next version of the operator removes the condition DowngradeRefused.
     stage.resources = () => system(stage.namespace);
     expect(await stage.pass('1.9.5')).to.include({ conditions: 'T/F/F DeployCompleted' });
   });

@@ -135,7 +135,7 @@ describe('HttpEndpoint', () => {
               body: async (stream) => {
                 for (const text of ['one', 'two']) {
                   stream.write(text);
-                  // Newer versions of Node.js join two writes, and the server breaks off an answer that ends with unsent bytes.
+                  // Newer versions of Node.js join two writes, and an answer that ends with unsent bytes is broken off.
                   while (stream.pendingBytes > 0) await nextTurn();
                 }
               },

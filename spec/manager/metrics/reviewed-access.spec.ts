@@ -6,7 +6,7 @@ import type { KubernetesObject } from '../../../lib/object/kubernetes-object.js'
 import { silentLogger } from '../../../lib/system/logger.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
-/** Sets up reviews that the spec answers. Tokens that begin with `good` are allowed, `own` ones only to operators. */
+/** Sets up reviews of tokens: `good…` is valid, and `own…` only for the audience `operator-builder.io`. */
 function setUp() {
   const clock = new VirtualClock();
   const waiting: (() => void)[] = [];

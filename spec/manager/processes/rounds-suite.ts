@@ -43,7 +43,7 @@ export function roundsSuite(
     });
   }
 
-  // On a busy machine each of four steps is late by as much as this process, which also carries the
-  // requests: the signal, the last renewal, the look at the Lease, the first write.
+  // A takeover has four steps: the signal, the last renewal, the read of the Lease, the first write. On a busy machine,
+  // each may be as late as the event loop of this process, which also forwards the requests.
   const busyMs = (): number => (4 * lateness.max) / 1e6;
 }

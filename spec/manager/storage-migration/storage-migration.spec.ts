@@ -36,7 +36,7 @@ const quiet = { leaderElection: false, health: false, metrics: false } as const;
 const isStoredV1 = ({ name, storage }: { readonly name: string; readonly storage: boolean }) =>
   name === 'v1' && storage;
 
-/** 10,000 in CI. */
+/** The number of objects of a large migration. */
 const many = isSampled ? 1_500 : 10_000;
 
 function migrating(type = Widget): Operator {
@@ -244,7 +244,7 @@ describe('Operator.migratesStorage', function () {
     await faultSweep(scenario, crashSample(6));
   });
 
-  // Webhooks can answer each of them. The 404 does not name the object: the version may not be served.
+  // Webhooks can cause each of these answers. The 404 names no object, so the version may not be served.
   for (const refusal of ['forbidden', 'conflict', 'notFound'] as const) {
     it(`keeps storedVersions while an object is refused (${refusal}), and tries it again`, async () => {
       const cluster = await clusterWith(3);
@@ -299,7 +299,7 @@ describe('Operator.migratesStorage', function () {
     const cluster = await clusterWith(2);
     const own = cluster.client();
     const patch: Client['patch'] = async (type, key, body, options) => {
-      // Another client writes right before.
+      // Another client writes the object right before the migration does.
       if (key.name === 'widget-00001') {
         const other = { type: 'merge', body: { spec: { size: 7 } } } as const;
         await own.patch(Widget, key, other);
@@ -362,7 +362,7 @@ describe('Operator.migratesStorage', function () {
     expect(storedIn(cluster)).to.deep.equal({ 'example.com/v2': 2 });
   });
 
-  /** Migrates by an operator of v1; returns the versions of the patches. */
+  /** Migrates with an operator of v1. Returns the versions of its patches. */
   async function versionsOfPatches(
     cluster: EmbeddedCluster<VirtualClock>,
   ): Promise<readonly string[]> {

@@ -163,7 +163,7 @@ export function managerSuite(newTarget: NewTarget): void {
       (await target.admin.get(Lease, { namespace, name: 'keeper' })).spec?.holderIdentity;
     const leader = await holder();
     await first.stop();
-    // Released at once; the standby may have taken it already.
+    // The leader releases the Lease at once. The standby may have taken it already.
     expect(await holder()).to.not.equal(leader);
     await eventually(async () => expect(second.manager.status().isLeading).to.equal(true));
     await configMap('b');

@@ -29,7 +29,7 @@ const configuration = {
   kind: 'ValidatingWebhookConfiguration',
   name: 'trusting',
 };
-/** With an authority of 8 hours another one is trusted after 5 hours. */
+/** Validities that make replicas trust another CA when the first one, which is valid for 8 hours, is 5 hours old. */
 const short = {
   ...{ validityMs: 3 * hourMs, authorityValidityMs: 8 * hourMs },
   ...{ settleMs: 10 * minuteMs, intervalMs: 5 * minuteMs },
@@ -124,7 +124,8 @@ describe('The rotation of generated certificates', () => {
     expect(before).to.have.lengthOf(1);
     isForbidden = false;
     await pass(5 * minuteMs);
-    expect(replica.shown).to.equal(signed); // Trusted from now on, but not yet for long enough.
+    // The new CA is trusted from now on, but not yet for long enough to use it.
+    expect(replica.shown).to.equal(signed);
     await pass(15 * minuteMs);
     await until(() => replica.shown !== signed);
     expect(await isTrusted(replica)).to.equal(true);

@@ -12,7 +12,7 @@ const rules = {
 };
 const random = seededRandom(1);
 
-/** The options with which `generatedCertificates` creates them at `madeMs`. */
+/** The options with which `generatedCertificates` creates certificates at `madeMs`. */
 const forDays = (madeMs: number, days: number) => ({
   validity: { fromMs: madeMs - skewMs, untilMs: madeMs + days * dayMs },
   random,

@@ -155,7 +155,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     await ensureCrd(admin, Shed.crd, clock instanceof VirtualClock ? {} : { clock });
     const warnings: string[] = [];
     const write = (line: string) => void warnings.push(line);
-    // The operator does not know the schema of this kind.
+    // The operator has no schema of this kind.
     stage.operator
       .for({ apiVersion: 'front.example/v1', kind: 'Shed' }, { status: true })
       .reconciles(({ status }) => {

@@ -10,7 +10,7 @@ describe('a framework that crashes at any request', function () {
   this.timeout(240_000);
 
   it('still adds finalizers, applies, pauses and deletes as without a crash', async () => {
-    // Without workloads, since the scenario checks none.
+    // The cluster simulates no workloads, since the scenario has none.
     const cluster = () =>
       EmbeddedCluster.start({ clock: new VirtualClock(), random: seededRandom(1) });
     const scenario = { ...gadgetScenario(), cluster };

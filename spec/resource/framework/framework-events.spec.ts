@@ -160,7 +160,7 @@ describe('a framework that gets events from the informers of another library', (
     ending.abort();
     await ended;
     expect(seen).to.have.length(50);
-    // The last one may still be referenced by an unfinished frame.
+    // An unfinished stack frame may still refer to the last object.
     expect(kept.length).to.be.below(3);
   });
 
@@ -378,7 +378,7 @@ describe('a framework that gets events from the informers of another library', (
     ending.abort();
     await scene.pass(1_000);
     await ended;
-    // Its controller has ended: this call reconciles directly.
+    // The controller of the stream has ended, so this call reconciles directly.
     const before = scene.calls.length;
     await framework.updateFunc(undefined, await scene.get('a'));
     expect(scene.calls).to.have.length(before + 1);

@@ -107,7 +107,7 @@ describe('a resource that goes on after its time-out', () => {
 /** Answers the write of a report in place of the server. */
 type Report = (signal: AbortSignal | undefined) => Promise<never>;
 
-/** Returns a framework whose first reconcile waits for `held`, and whose reports get another answer. */
+/** Returns a framework whose first reconcile waits for `held`. `report` answers its writes of reports. */
 function hanging(
   scene: Scene,
   { held, report }: { readonly held: Deferred; readonly report: Report },

@@ -18,7 +18,7 @@ describe('the demo of resource chains as a process', function () {
     expect(stdout).to.include('held by operator-builder.io/site-operator');
     expect(stdout).to.match(/✓ nothing is left\n$/);
     expect(stdout).not.to.include('\u001b');
-    // The operator writes warnings and errors there.
+    // Standard error would contain the warnings and errors of the operator.
     expect(stderr).to.equal('');
   });
 

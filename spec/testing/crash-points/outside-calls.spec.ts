@@ -85,7 +85,7 @@ describe('crashPoints, with calls outside of the cluster', () => {
     const handler: Handler = async ({ client }) => {
       most = Math.max(most, ++running);
       await client.apply(configMap('env'), by).catch(() => undefined);
-      await passed(30); // Its signal is ignored.
+      await passed(30); // The handler ignores its signal.
       running -= 1;
     };
     const only = { step: 'create', request: 1, mode: 'unanswered' } as const;
@@ -187,7 +187,7 @@ describe('crashPoints, with calls outside of the cluster', () => {
           signals.push(signal);
           yield new TextEncoder().encode('first');
           if (signal?.aborted === false) await once(signal, 'abort');
-          // Was on its way already.
+          // This chunk was already on its way when the request was aborted.
           yield new TextEncoder().encode('second');
         };
         return client;

@@ -128,7 +128,7 @@ export class ModelProcess {
     const startedMs = this.#nowMs();
     if (!this.isAlive) return;
     if (this.doom?.type === command.type) {
-      // A request that was sent is processed without the sender.
+      // The server processes a request that was sent, although its sender is dead.
       if (!this.doom.isStored) this.network.cut = 'requests';
       time.after(0, () => this.kill());
     }

@@ -23,7 +23,7 @@ const keyCount = 1_000;
 
 /**
  * Defines the behaviour of sharding among real processes.
- * The specs with a virtual clock check how soon others take over: here, that depends on the machine.
+ * How soon others take over depends on the machine here. The specs with a virtual clock check that.
  */
 export function shardingSuite(open: () => Promise<ShardingTarget>): void {
   let target: ShardingTarget;

@@ -106,7 +106,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
     const parts = [{ name: 'x', color: 'red' }];
     await apply('v1', name, { ...own, parts, tags: ['a'] });
     await apply('v1alpha1', name, old);
-    // The item x has another owner.
+    // The item x stays, because the manager `new` owns it, too.
     expect((await read('v1', name))['spec']).to.deep.equal({ ...own, parts, tags: ['a'] });
   });
 

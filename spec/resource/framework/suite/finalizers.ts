@@ -27,7 +27,7 @@ export function finalizersSuite(open: OpenScene): void {
     await scene.create('a');
     await scene.until(() => scene.calls.length > 0);
     await scene.until(() => held !== undefined);
-    // The object of the first create has it: the reconcile that added it has ended.
+    // The first create gets an object with the finalizer, because the reconcile that adds the finalizer ends with that.
     expect([held, given]).to.deep.equal([[ours], [ours]]);
     const patches = (await scene.requests()).filter(({ verb }) => verb === 'patch');
     expect(patches.map(({ resource }) => resource)).to.deep.equal(['gadgets']);

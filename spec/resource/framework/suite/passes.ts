@@ -37,7 +37,7 @@ export function passesSuite(open: OpenScene): void {
     });
     scene.run({ resources: [r1], resyncPeriodMs: 400 });
     await scene.create('a');
-    // The first reconciles may come from the watch, which shows the finalizer.
+    // The watch may cause the first reconciles, because it delivers the added finalizer.
     await scene.until(() => at.length > 6);
     const waits = at.slice(3).map((ms, index) => ms - (at[index + 2] ?? 0));
     for (const ms of waits) expect(ms).to.be.within(359, scene.target.real ? 2_000 : 441);
@@ -227,7 +227,7 @@ export function passesSuite(open: OpenScene): void {
         most.twice ||= active.has(name);
         active.add(name);
         most.at = Math.max(most.at, active.size);
-        // Received while the reconcile runs.
+        // The event of this change arrives while the reconcile runs.
         await scene.annotate(name, { touched: String(scene.calls.length) });
         await new Promise((resolve) => setImmediate(resolve));
         active.delete(name);
@@ -292,13 +292,13 @@ export function passesSuite(open: OpenScene): void {
       /^Warning ResourceHangs: set all, resource r2, ensureCreated has not ended after \d+ ms$/,
     );
     expect(scene.lines.join('\n')).to.include('warn: set all, resource r2, ensureCreated has not');
-    // Its worker is free; the object is held.
+    // The worker of the hanging reconcile is free again. Its object is not reconciled until that reconcile ends.
     await scene.create('b');
     await scene.until(() => scene.calls.includes('r2 created b'));
     expect(scene.calls.filter((call) => call === 'r2 created a')).to.have.length(1);
     go?.();
     await scene.until(() => scene.calls.includes('r3 created a'));
-    // The timed-out reconcile did not continue: r3 is of the next one.
+    // The reconcile that timed out did not continue. The call of r3 belongs to the next reconcile.
     const ofA = scene.calls.filter((call) => call.endsWith(' a'));
     expect(ofA.slice(0, 5)).to.deep.equal([
       ...['r1 created a', 'r2 created a', 'r1 created a', 'r2 created a', 'r3 created a'],

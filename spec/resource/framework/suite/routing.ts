@@ -4,7 +4,7 @@ import type { Gadget } from './gadget.js';
 import { finalizersOf } from './scene.js';
 import type { OpenScene, Scene } from './scene.js';
 
-/** Sets by the version of an object; `handles` may claim it for several. */
+/** Returns a router with one resource set for each version. With `handles`, several sets can claim an object. */
 function routerOf(
   scene: Scene,
   handles: (version: string) => readonly string[] = (version) => [version],
@@ -137,7 +137,7 @@ export function routingSuite(open: OpenScene): void {
     for (const name of ['one', 'two']) {
       scene.run({ name, readyCondition: false, resourceRouter: routerOf(scene, both) });
     }
-    // A framework without an overlap does not clear it either.
+    // A framework without an overlap does not clear the condition of the others, either.
     scene.run({ name: 'three', readyCondition: false, resources: [scene.resource('three')] });
     await scene.create('a', { spec: { version: 'both' } });
     await scene.until(async () => {
@@ -155,7 +155,7 @@ export function routingSuite(open: OpenScene): void {
       Number(resourceVersion),
     );
     const writes = (await scene.requests()).filter(({ verb }) => verb === 'patch');
-    // The condition of one of them, a finalizer, and late writes.
+    // The writes are the condition, by one of the frameworks, a finalizer, and late writes.
     expect(writes.length).to.be.within(2, 5);
     await scene.edit('a', { spec: { version: 'v1' } });
     await scene.until(async () => {

@@ -130,7 +130,7 @@ export function badListsSuite(open: OpenScene): void {
     const resource = (desired: readonly KubernetesObject[]) =>
       objectsResource({ name: 'widgets', types: [Widget], getDesiredState: () => desired });
     await keep(scene, [resource([])]);
-    // Its definition was deleted, but the type is still known from elsewhere.
+    // A kind whose CRD was deleted, but whose resource type is still given.
     const type = { group: 'example.com', version: 'v1', kind: 'Gadget', plural: 'gadgets' };
     const gadgets = { name: 'gadgets', types: [{ ...type, namespaced: true }] };
     await keep(scene, [objectsResource({ ...gadgets, getDesiredState: () => [] })]);

@@ -222,7 +222,7 @@ export function othersSuite(open: OpenScene): void {
     await keep(scene, [configMaps([configMap('a')])], { fieldManager: 'one' });
     await keep(scene, [configMaps([configMap('b')])], { fieldManager: 'two' });
     expect(await keptNames(scene)).to.deep.equal(['a', 'b']);
-    // The garbage collector of a real control plane ends a deletion in the foreground later.
+    // The garbage collector of a real control plane takes some time to end a foreground deletion.
     for (const [fieldManager, left] of [
       ['two', ['a']],
       ['one', []],
@@ -281,7 +281,7 @@ export function othersSuite(open: OpenScene): void {
 const alreadyExists = { type: 'error', status: 409, reason: 'AlreadyExists' } as const;
 const notFound = { type: 'error', status: 404, reason: 'NotFound' } as const;
 
-/** Returns a client whose first call of `verb` succeeds but fails with `fault`. */
+/** Returns a client whose first call of `verb` changes the server, but throws `fault`. */
 function stumbling(scene: Scene, verb: 'apply' | 'delete', fault: Fault): FaultyClient {
   const rules = [{ fault, verbs: [verb], calls: 1, when: 'after' as const }];
   return faulty(scene.operator.client, { rules });

@@ -145,14 +145,14 @@ export function deployedSuite(newTarget: () => Promise<DeployedTarget>): void {
 /** Permissions for events that do not occur in this spec. */
 function isSpare(right: string): boolean {
   return (
-    // Servers without streaming lists are listed; cached objects are not read.
+    // Objects are listed only on servers without streaming lists, and cached objects are not read.
     /^(list|get) /.test(right) ||
-    // A repeated event is patched; an admission plugin requires the finalizers permission.
+    // Events are patched only if they are repeated. Only an admission plugin requires the finalizers permission.
     [
       'patch events.events.k8s.io',
       'update sampleconfigs/finalizers.lifecycle.example.com',
     ].includes(right) ||
-    // After other specs the definition is up to date already.
+    // After other specs the CRD is up to date already.
     /^(create|patch|watch) customresourcedefinitions\.apiextensions\.k8s\.io$/.test(right)
   );
 }

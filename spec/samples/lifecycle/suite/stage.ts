@@ -154,7 +154,7 @@ export class SampleStage {
   }
 }
 
-/** The operator was never started: its kind does not exist. */
+/** Ignores that the kind does not exist, because the operator was never started. */
 function noKind(error: unknown): undefined {
   if (!isOperatorError(error, 'UnknownKind')) throw error;
 }

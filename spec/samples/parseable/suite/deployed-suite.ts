@@ -82,7 +82,7 @@ export function deployedSuite(newTarget: () => Promise<DeployedTarget>): void {
     );
     expect(metrics).to.match(/leader_election_master_status\{[^}]*\} 1/);
     expect(await first.script.ends('SIGTERM')).to.equal(0);
-    // A Service does this by itself.
+    // The webhooks now lead to the second process. In a cluster, a Service does this by itself.
     await install('operator.yaml', otherPort);
     await eventually(async () => expect(await holder()).to.not.be.oneOf(['', leader]));
     await story(() => Promise.resolve());
@@ -209,15 +209,15 @@ export function deployedSuite(newTarget: () => Promise<DeployedTarget>): void {
 /** Permissions for events that do not occur in this spec. */
 function isSpare(right: string): boolean {
   return (
-    // Servers without streaming lists are listed; after a conflict the operator reads the object.
+    // Objects are listed only on servers without streaming lists. They are read only after a conflict.
     /^(list|get) (configmaps|services|persistentvolumeclaims|.*\.apps|.*\.parseable\.io)$/.test(
       right,
     ) ||
-    // A pod that blocks a rollout is read; a repeated event is patched; a
-    // certificate is replaced; so is the finalizer of an earlier release.
+    // The operator needs these only if a pod blocks a rollout, an event is repeated, a certificate is replaced, or an
+    // earlier release has left its finalizer.
     ['list pods', 'patch events.events.k8s.io', 'update secrets'].includes(right) ||
     right === 'patch parseabletenants.parseable.io' ||
-    // After other specs the definition is up to date already.
+    // After other specs the CRD is up to date already.
     /^(create|patch|list|watch) customresourcedefinitions\.apiextensions\.k8s\.io$/.test(right)
   );
 }

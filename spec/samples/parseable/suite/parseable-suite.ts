@@ -208,7 +208,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     await stage.available('multi-node');
     const before = await versionsOf(stage, 'custom_resource=multi-node');
     const tenant = await stage.edit('ephemeral', (spec) => ({ ...spec, nodes: [] }));
-    // None of the tenant's objects would be left, so its user must allow it.
+    // The change deletes every object of the tenant, which its user must allow.
     const allow = { 'operator-builder.io/allow-deletions': String(tenant.metadata.generation) };
     const patch = { type: 'merge', body: { metadata: { annotations: allow } } } as const;
     await target.admin.patch(ParseableTenant, keyOf(tenant), patch);

@@ -100,7 +100,7 @@ export function resourceChainSuite(newTarget: NewTarget): void {
       return regarding?.name === stage.name && reason === 'FinalizerKept';
     });
     const kept = told.filter(({ note = '' }) => note.includes('is kept by domain (the registry'));
-    // With the namespace, which may still exist, or without it.
+    // The note of a first Event may also name the namespace, until that is gone.
     expect(kept.length).to.be.within(1, 2);
   });
 
