@@ -127,7 +127,7 @@ export class FakeServer {
     for (const watcher of this.#watchers) this.#send(watcher, how);
   }
 
-  /** Restores an empty backup, older than any version that clients have seen. */
+  /** Restores an empty backup, which is older than any version that clients have received. */
   rollBack(): void {
     this.#objects.clear();
     this.#log = [];

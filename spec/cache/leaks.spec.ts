@@ -48,7 +48,7 @@ describe('many starts and stops', () => {
       await cache.stop();
     }
     expect(getEventListeners(signal, 'abort')).to.have.length(0);
-    // One may belong to the cluster, whose controllers have timers.
+    // One more resource may be a timer of the cluster's controllers.
     expect(resources().length).to.be.at.most(before.length + 1);
     await client.close();
   });

@@ -12,7 +12,7 @@ interface Review {
   readonly status?: { readonly userInfo: object };
 }
 
-/** Returns the user of the client's requests, as the server sees it. */
+/** Returns the user as which the server handles the client's requests. */
 export async function userOf(client: Client): Promise<object | undefined> {
   const [apiVersion, kind] = ['authentication.k8s.io/v1', 'SelfSubjectReview'];
   const review = await client.create<Review>({ apiVersion, kind, metadata: {} });

@@ -273,7 +273,7 @@ describe('a watch without managed fields', () => {
       'object',
       'a',
       '"',
-      // Not a backslash alone: Node.js 24 then reads the name `"` as a backslash (an error of V8's JSON.parse).
+      // A name is not a single backslash: Node.js 24 would read the name `"` as a backslash (a bug in V8's JSON.parse).
       'a\\b',
       'x"managedFields":[',
     );

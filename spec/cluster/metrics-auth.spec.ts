@@ -59,7 +59,7 @@ describe('metrics of a generated project on a real API server', () => {
 
   function scrape(token?: string): Promise<Answer> {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    // Like config/prometheus, since the operator's certificate is self-signed.
+    // As in config/prometheus, the operator's certificate is not verified, since it is self-signed.
     const options = { host: '127.0.0.1', port, path: '/metrics', rejectUnauthorized: false };
     return new Promise((resolve, reject) => {
       const asked = request({ ...options, headers }, (response) => {
@@ -98,7 +98,7 @@ describe('metrics of a generated project on a real API server', () => {
     const token = await tokenOf('scraper');
     const who = [`--clusterrole=${name}-metrics-reader`, `--serviceaccount=${namespace}:scraper`];
     await kubectl.print(['create', 'clusterrolebinding', `${name}-scrapers`, ...who]);
-    // The API server learns of bindings by a watch.
+    // A binding takes effect some time later, because the API server receives it by a watch.
     const { body } = await eventually(async () => {
       const answer = await scrape(token);
       expect(answer).to.include({ status: 200 });

@@ -63,7 +63,7 @@ describe('an API server that checks the permission to block the deletion of an o
   }
 
   it("allows an operator with its project's roles, by the rule for finalizers", async () => {
-    // Here the server discovers new kinds only every half minute.
+    // The real server discovers new kinds only every half minute.
     await eventually(tryToOwn, 90_000);
     const role = await admin.get(ClusterRole, { name: 'shops-manager-role' });
     const isOther = ({ resources = [] }: { readonly resources?: readonly string[] }): boolean =>

@@ -47,7 +47,7 @@ describe('missingAccess on a real API server', () => {
       ...['get /metrics', 'get /debug/*', 'get /logs/', 'post /logs/'],
     ]);
     await grant(admin, [{ nonResourceURLs: ['/logs/', '/debug/*'], verbs: ['get'] }], name);
-    // The authorizer of the server learns of a role from a watch.
+    // A role takes effect some time later, because the authorizer of the server receives it by a watch.
     await eventually(async () =>
       expect(await missing()).to.deep.equal(['get /metrics', 'post /logs/']),
     );

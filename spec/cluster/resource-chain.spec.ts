@@ -59,7 +59,7 @@ function lookingAt(admin: Client, name: string): Client {
   };
 }
 
-/** Excludes the cluster's own ConfigMap, which appears by itself. */
+/** Excludes the ConfigMap that the cluster creates in each namespace some time later. */
 function withRootCertificate(step: CrashStep<CrashCluster>): CrashStep<CrashCluster> {
   if (step.name === 'delete') return step;
   return {

@@ -42,7 +42,7 @@ describe('The status of a failed reconcile', () => {
       times,
     });
 
-  /** Starts an operator that accepts only the mode `fast`, and returns the modes that its handler has seen. */
+  /** Starts an operator that accepts only the mode `fast`, and returns the modes that its handler has received. */
   const startStrict = (): { readonly seen: string[]; readonly ended: ReconciledEvent[] } => {
     const [seen, ended]: [string[], ReconciledEvent[]] = [[], []];
     stage.operator.for(Tenant).reconciles(({ object }) => {

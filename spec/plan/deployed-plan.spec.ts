@@ -262,7 +262,7 @@ describe('A deployed operator that answers plans', () => {
   }
 
   it('plans while other requests send their bodies slowly', async () => {
-    await planned(shop({})); // The operator now knows the token, and reads bodies at once.
+    await planned(shop({})); // From now on, the token is reviewed, and bodies are read at once.
     const headers = { authorization: 'Bearer o' };
     const slow = [1, 2, 3].map(() => beginPost(`${deployed.url}/plan`, headers));
     const requests = await Promise.all(slow);

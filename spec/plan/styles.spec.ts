@@ -171,7 +171,7 @@ interface Snapshot {
 
 interface Outcome {
   readonly planned: ResourcePlan;
-  /** Before the change. */
+  /** The objects before the change. */
   readonly before: Snapshot;
 }
 

@@ -22,7 +22,7 @@ export function editOf(spec: TenantSpec, [type, first, second]: EditNumbers): Ed
 
 type Change = (spec: Draft<TenantSpec>, first: number, second: number) => void;
 
-/** Each changes a draft in place. An edit that does not fit the tenant changes nothing. */
+/** Each function changes a draft in place. An edit that does not fit the tenant changes nothing. */
 const edits: Readonly<Record<string, Change>> = {
   image: (spec, first, second) => {
     changeConfig(spec, first, { image: `parseable/parseable:v1.5.${second % 5}` });

@@ -13,7 +13,7 @@ describe('The nearest name', () => {
     ['abcdef', ['abXdeY', 'bacdef'], 'bacdef'],
     ['abcdef', ['abXdeY', 'abcdfe'], 'abcdfe'],
     ['abcdef', ['cbadef', 'abdcef'], 'abdcef'],
-    // Of equally near names, the first.
+    // Of equally near names, the first one is chosen.
     ['abcdef', ['abcdeX', 'abcdeY'], 'abcdeX'],
     // Two changes are allowed in short names, a third of the letters in long ones.
     ['ab', ['xy'], 'xy'],

@@ -25,7 +25,7 @@ export interface Servers {
 /**
  * Runs scenarios on both servers, several at a time, and returns their comparisons in order. A scenario with
  * differences runs again, in a new namespace: plugins of the real server watch nodes, limits and webhooks, and
- * on a busy machine they learn of a change after the next request. The second run decides.
+ * on a busy machine they may receive a change only after the next request. The second run decides.
  * @param run - part of the names of namespaces
  */
 export async function compare(

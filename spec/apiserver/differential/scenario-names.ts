@@ -3,9 +3,9 @@ import { isCollection } from './scenario.js';
 import type { Request } from './scenario.js';
 
 /**
- * Gives names to the uids and versions of a scenario, such as `VERSION-3.1`: the first version that occurs first in
- * the answer to request 3. Two servers then give equal answers only if each value is new, repeated or later on both.
- * A name depends on nothing but the first answer with the value, so one difference does not rename later values.
+ * Gives names to the uids and versions of a scenario. `VERSION-3.1` is the first of the versions that are new in the
+ * answer to request 3. The names on two servers are equal only if each value is new, repeated or later on both. A name
+ * depends only on the first answer with the value, so that one difference does not rename later values.
  *
  * Three kinds of values stay constant, because a real server does not determine them:
  * - Versions of lists and bookmarks are those of the whole store, which other scenarios write to. They are

@@ -19,7 +19,7 @@ interface Workload {
   readonly spec?: { readonly paused?: boolean };
 }
 
-// Not sorted by name: holding a template back must keep the order of its lists.
+// The containers are not sorted by name: a template that is held back must keep the order of its lists.
 function podSpecOf({ image = '1', unschedulable = false }: Workload): {
   containers: { name: string; image: string }[];
 } {

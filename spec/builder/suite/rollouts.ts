@@ -94,7 +94,7 @@ export function rolloutsSuite(open: OpenScene): void {
     await scene.reconcileUntilDone(() => chain('1'));
     await chain('2', true).reconcile();
     const stuck = await scene.target.eventually(async () => {
-      // Only time must pass, which it does by itself on a real server.
+      // The rollout is stuck after some time. A virtual clock has to be advanced until then.
       const { clock } = scene.target;
       if (clock instanceof VirtualClock) await clock.advance(1_000);
       const results = await chain('2', true).reconcile();

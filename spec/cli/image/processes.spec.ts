@@ -122,7 +122,7 @@ describe('The end-to-end test of a project', () => {
     const { scripts } = JSON.parse(await readFile(file('shops/package.json'), 'utf8')) as {
       readonly scripts: Readonly<Record<string, string>>;
     };
-    // Without the variables of the test runner that runs this process.
+    // The environment leaves out the variables of the test runner that runs this process.
     const env = { PATH: path, HOME: file() };
     const { stdout } = await run('/bin/sh', ['-c', scripts['test:e2e'] ?? 'exit 1'], {
       ...{ cwd: file('shops'), env },

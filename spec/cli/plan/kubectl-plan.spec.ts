@@ -170,7 +170,7 @@ describe('kubectl operator-plan', () => {
   });
 
   it('names the remedy if the operator does not accept the token', async () => {
-    // The operator of another cluster, whose API server does not know the tokens.
+    // The operator of another cluster, whose API server refuses the tokens.
     const other = await EmbeddedCluster.start({ crds: [Shop] });
     const foreign = await DeployedOperator.start(shopOperator(), other.client());
     const leading = await ServiceProxy.start(cluster, { [proxied]: foreign.url });

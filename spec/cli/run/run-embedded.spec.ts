@@ -108,7 +108,7 @@ describe('operator-builder run --embedded', () => {
     await copyShopProject(project);
     const controller = file('changing/src/controllers/shop-controller.ts');
     const source = await readFile(controller, 'utf8');
-    // The same port for all, which must be free again.
+    // Each restart uses the same port, which must be free again.
     const cli = start(project, '--health-port', await freePort());
     const replicas = (count: number) =>
       eventually(async () => {

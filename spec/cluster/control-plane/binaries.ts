@@ -14,9 +14,8 @@ export interface ControlPlaneFiles {
 }
 
 /**
- * Finds the programs: first in the folder `KUBEBUILDER_ASSETS` (like envtest), the rest in our own
- * build.
- * @throws Error: `KUBEBUILDER_ASSETS` lacks etcd or kube-apiserver, or our build failed.
+ * Finds the programs: first in the folder `KUBEBUILDER_ASSETS` (like envtest), the rest in the build of this folder.
+ * @throws Error: `KUBEBUILDER_ASSETS` lacks etcd or kube-apiserver, or the build failed.
  */
 export async function findControlPlane(progress: Progress): Promise<ControlPlaneFiles> {
   const assets = process.env['KUBEBUILDER_ASSETS'] ?? '';

@@ -142,7 +142,7 @@ async function publish(folder: string, target: string): Promise<void> {
   try {
     await rename(folder, target);
   } catch (error) {
-    // Another builder was faster; its build is equal to ours.
+    // Another process has finished the same build first.
     if (!existsSync(target)) throw error;
   }
 }

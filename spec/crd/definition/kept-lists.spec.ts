@@ -57,7 +57,7 @@ describe('List items that another version of a resource cannot represent, conver
   ];
   const [oldHttp, oldHttps] = [{ port: 80, name: 'http' }, { port: 443 }];
 
-  /** Returns the spec of an object of v2 after a client of v1 has changed what it sees of it. */
+  /** Returns the v2 spec of an object after a client has applied `change` to its v1 spec. */
   const changed = (spec: object, change: (old: Record<string, unknown>) => object): unknown => {
     const old = Shop.convert(object('v2', spec), 'example.com/v1');
     const written = { ...old, spec: change(old['spec'] as Record<string, unknown>) };

@@ -42,7 +42,7 @@ function repeated(rule: string, count: number): Schema {
   return { type: 'object', properties: { spec } };
 }
 
-/** Returns the cost that our engine estimates for an expression on the scene. */
+/** Returns the cost that the engine of `lib/crd/cel` estimates for an expression on the scene. */
 function estimated(expression: string): number {
   const [type, size] = [schemaType(roomyScene, 'selfType'), schemaSize(roomyScene, false)];
   if (type === undefined || size === undefined) throw new Error('the scene has no type');
@@ -98,7 +98,7 @@ export function serverCosts(
   }, counts);
 }
 
-/** Returns the results of our own check, without a server. */
+/** Returns the results of the check in this package, without a server. */
 export function localCosts(counts: ReadonlyMap<string, number>): Promise<CostVerdicts> {
   return verdicts((schema) => {
     const errors = new FieldErrors();

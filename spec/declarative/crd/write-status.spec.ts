@@ -28,7 +28,7 @@ const status: OperatorStatus = {
   controllers: [{ ...controller, target: { kind: 'View', type: 'Updater' } }],
 };
 
-/** A CRD whose schema knows only names, conditions and errors of controllers. */
+/** A CRD whose status schema has only names, conditions and errors of controllers. */
 function lesserDefinition(): CustomResourceDefinition {
   const text = { type: 'string' };
   const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };

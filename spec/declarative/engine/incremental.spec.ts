@@ -196,7 +196,7 @@ class Chain {
     return this.#links.map(({ collector }) => Object.fromEntries(collector.desired()));
   }
 
-  /** Converts a change of an object to the deltas that its watcher sees. */
+  /** Converts a change of an object to the deltas that its watcher receives. */
   #seen(place: number, { type, key, document }: OutputChange): Delta[] {
     const views = this.#views[place];
     const name = keyString(key);

@@ -324,7 +324,7 @@ describe('Group', () => {
       const operator = await group.addOperator('odd', odd);
       const over = new AbortController();
       const running = group.start(over.signal);
-      running.catch(() => undefined); // Reported below.
+      running.catch(() => undefined); // `await running` reports the error.
       await clock.advance(1_000);
       expect(readyOf(operator, 'see-price')).to.equal('True Ready');
       expect(readyOf(operator, 'see-stock')).to.equal('False NotReady');

@@ -384,7 +384,7 @@ describe('the lifecycle of declarative controllers', () => {
     await scene.eventually(async () => expect(await scene.names(Secrets)).to.deep.equal(['a']));
     leadership.lose();
     await scene.base.clock.advance(0);
-    // Another process leads meanwhile.
+    // Another process leads meanwhile, and writes the Secret.
     await scene.put(configMap('b', { x: '1' }));
     const metadata = { name: 'b', namespace: 'default' };
     const written = { ...Secrets, metadata, data: { x: 'MQ==' } };

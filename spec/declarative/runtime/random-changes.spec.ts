@@ -151,7 +151,7 @@ describe('declarative controllers under random changes', () => {
           const all = Object.values(await scene.all(ConfigMaps));
           const wanted = expected(all);
           const actual = all.flatMap(({ metadata: { name: own = '' }, data }) => {
-            // An edited object that no controller wants belongs to the user.
+            // An object belongs to the user if it was edited and no controller desires it.
             const isForeign = !(own in wanted) && (data as { more?: string }).more === 'x';
             return isForeign || !/^[abc]$|^group-/.test(own) ? [] : [[own, data] as const];
           });

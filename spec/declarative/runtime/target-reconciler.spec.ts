@@ -77,7 +77,7 @@ describe('TargetReconciler', () => {
     const document = { metadata: {} };
     const desired = new Map(names.map((name) => [name, { key: { name }, document }]));
     const former = reconcilerOf({ writes, desired: () => desired });
-    // One of the eight yields before it claims its object.
+    // One of the eight reconciles waits for a turn of the event loop before it claims its object.
     const reconciles = names.map((name) => former.reconcile(contextOf(name)));
     former.stop();
     await Promise.all(reconciles);

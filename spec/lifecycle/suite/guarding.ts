@@ -279,7 +279,7 @@ async function lagging(stage: Stage): Promise<Client> {
   return Object.assign({ ...forwarding(client), list }, { live: client });
 }
 
-/** Returns a client whose cache has seen no object of a kind. */
+/** Returns a client whose lists of a kind are empty, like those of a cache that has no object of the kind yet. */
 async function unseen(stage: Stage, kind: string): Promise<Client> {
   const { client } = stage.operator;
   const missing = await client

@@ -130,7 +130,7 @@ describe('A live page over a connection', () => {
   it('is dropped when its client stops reading, and renders nothing meanwhile', async () => {
     const clock = new VirtualClock();
     const pages = new LivePages({ clock, updateMs: 1_000, maxLivePages: 1 });
-    // Each update exceeds what socket buffers take without a reader.
+    // Each update is larger than the buffers of a socket that the client does not read.
     const rendered = { count: 0 };
     const render = () => sections({ a: String(rendered.count++).repeat(8_000_000) });
     const endpoint = new HttpEndpoint({

@@ -10,7 +10,7 @@ export interface ReplicaSettings {
   readonly identity: string;
   /** The error of the wall clock, which alternates between fast and slow every second. */
   readonly wallSkewMs: number;
-  /** As the leader, does only two writes, the second of which waits for the connection of the first. */
+  /** True if the leader sends only two writes, the second of which waits for the connection of the first. */
   readonly queues?: boolean;
 }
 

@@ -125,7 +125,7 @@ describe('The life of a ShardMachine', () => {
       ['list', 410],
       ['renew m1 1 ack none', 'record 1 over nothing', 800],
       ['acquired 0,1', 800],
-      // The acknowledgement is news, so it is sent at once.
+      // The acknowledgement is sent at once, because it has changed.
       ['renew m1 2 ack 1', 800],
       [800],
     ]);

@@ -28,7 +28,7 @@ describe('ShardMachine in a simulation', function () {
 
   it('never has two owners of a slot, and recovers every slot, whatever fails', () => {
     for (const seed of seeds) {
-      // Also with work that takes longer than joining again.
+      // In some groups, work on a key takes longer than a process needs to join again.
       const group = startedGroup(seed, 2 + (seed % 4), seed % 2 === 0 ? 300 : 3_000);
       chaos(group, 30_000);
       group.time.runUntil(group.time.nowMs + 39_000);
@@ -190,7 +190,7 @@ describe('ShardLeader', () => {
     ...{ resourceVersion: '1' },
   } as unknown as StoredAssignment;
 
-  /** Sets up a leader `a` that sees its own renewals only. */
+  /** Sets up a leader `a` that receives only its own renewals. */
   function setUp() {
     const observer = new MemberObserver(1_000);
     const leader = new ShardLeader({ observer, retryPeriodMs: 100, slotCount: 3 });

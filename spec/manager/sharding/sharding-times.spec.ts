@@ -61,11 +61,11 @@ describe('Sharding and clocks', () => {
       bent.wallMs = wallMs;
       fence.check('update');
       await group.clock.advance(2 * times.leaseDurationMs);
-      // It has neither left nor expelled the other replica.
+      // The replica has neither left the group nor expelled the other replica.
       fence.check('update');
       const members = [member, other.sharding.status().member].sort();
       expect([...replica.sharding.status().members].sort()).to.deep.equal(members);
-      // Nor does the jump extend its time to write.
+      // The jump does not extend the time in which the replica may write, either.
       await replica.client.close();
       await group.clock.advance(times.renewDeadlineMs);
       expect(() => fence.check('update')).to.throw('not sent');

@@ -174,7 +174,7 @@ describe('Sharding', () => {
   });
 
   it('keeps keys whose release failed: work on them may continue', async () => {
-    // A group of its own: such a replica cannot leave.
+    // The spec has its own group, because a replica whose release failed cannot leave.
     const stuck = await ReplicaGroup.start();
     const lines: LogLine[] = [];
     const first = stuck.replica({ logger: rememberingLogger(lines) });
@@ -198,7 +198,7 @@ describe('Sharding', () => {
     const [key = { name: '' }] = keys;
     const fence = replica.sharding.fenceOf(key);
     await group.clock.advance(2_000);
-    // Renewals keep the term.
+    // Renewals do not begin a new term.
     expect([fence.lost?.aborted, lines]).to.deep.equal([false, []]);
     const other = group.replica({ identity: 'other' });
     const fault = group.cluster.faults.add({

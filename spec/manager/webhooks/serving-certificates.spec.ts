@@ -89,7 +89,7 @@ describe('certificateFiles', () => {
     await write(two, 'certificate');
     await clock.advance(10_000);
     await readOnce();
-    expect(await trusts(port, one.authority)).to.equal(true); // The key does not match.
+    expect(await trusts(port, one.authority)).to.equal(true); // The new key does not match.
     await write(two);
     await until(async () => {
       await clock.advance(10_000);

@@ -86,7 +86,7 @@ const roots: readonly Part[] = [
   ),
 ];
 
-/** One name more than a version may have selectable fields. */
+/** Nine names: a version may have at most eight selectable fields. */
 const nine = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
 
 const others: readonly Part[] = [

@@ -280,7 +280,7 @@ const webhooksOf = (webhooks: readonly Body[], list: string): Request[] =>
     }),
   );
 
-/** Values that the schema of their fields permits, and that only the server's own checks tell apart. */
+/** Values that the schema of their fields permits, and that the server's own checks accept or refuse. */
 export const values: readonly Scenario[] = [
   {
     title: 'claims of pods',

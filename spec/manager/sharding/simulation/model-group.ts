@@ -20,7 +20,7 @@ export const times: ShardTimes = {
   retryPeriodMs: 400,
 };
 
-/** Replicas of one operator with their server, and a check that sees all of them at once. */
+/** Replicas of one operator with their server, and a check of all replicas at once. */
 export class ModelGroup {
   readonly time: VirtualTime;
   readonly server: ModelServer;
@@ -55,7 +55,7 @@ export class ModelGroup {
     return process;
   }
 
-  /** Returns the process that most replicas see as the leader. */
+  /** Returns the process that is the leader according to most replicas. */
   leader(): ModelProcess | undefined {
     const names = this.server.list().members.filter(({ holder }) => holder !== '');
     names.sort((one, other) => one.createdMs - other.createdMs || (one.name < other.name ? -1 : 1));

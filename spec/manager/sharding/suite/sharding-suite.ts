@@ -134,7 +134,7 @@ class Replicas {
     return Promise.resolve();
   }
 
-  /** Checks that the watch has seen every write in the server's log. */
+  /** Checks that the watch has delivered every write in the server's log. */
   async expectCompleteHistory(): Promise<void> {
     for (const name of this.#processes.keys()) this.signal(name, 'SIGKILL');
     const { history } = this;
