@@ -1,5 +1,5 @@
 /**
- * Measures how many mutants of lib/ the specs notice:
+ * Measures how many mutants of lib/ the specs detect:
  * `npm run mutate -- --seed 1 --count 200 [--folder lib/x] [--specs spec/x] [--jobs N] [--json FILE]`.
  */
 import { execFileSync } from 'node:child_process';

@@ -1,5 +1,5 @@
 /**
- * Generates mutants of a source text: single small changes that a spec should notice. All mutants are in one text,
+ * Generates mutants of a source text: single small changes that a spec should detect. All mutants are in one text,
  * each behind a switch, so that switching to another one needs no compilation.
  */
 import { createHash } from 'node:crypto';
@@ -17,7 +17,7 @@ export interface Mutant {
   readonly end: number;
   /** Text to run instead; empty for a dropped statement. */
   readonly replacement: string;
-  /** Change as a reader sees it: `a < b → a <= b`. Recognizes the mutant after its lines moved. */
+  /** Change as a reader sees it: `a < b → a <= b`. It identifies the mutant after its lines have moved. */
   readonly change: string;
 }
 
@@ -177,15 +177,15 @@ function binaryChanges(node: ts.BinaryExpression, text: (of: ts.Node) => string)
   return [['logic', node, `(${left}) ${opposite} (${right})`]];
 }
 
-/** A condition that is one equality has the same mutant as a comparison. */
+/** Returns the negation of a condition; nothing for a single equality, whose comparison has the same mutant. */
 function negated(condition: ts.Expression, text: (of: ts.Node) => string): Change[] {
   if (ts.isBinaryExpression(condition) && /^[!=]==$/.test(text(condition.operatorToken))) return [];
   return [['condition', condition, `!(${text(condition)})`]];
 }
 
 /**
- * A result of a comparison: `a < b ? -1 : a > b ? 1 : 0`. Only its sign matters, so 2 for 1 would change nothing; the
- * mutant has the other sign.
+ * Returns true for a result of a comparison, as in `a < b ? -1 : a > b ? 1 : 0`. Only its sign matters, so 2 for 1
+ * would change nothing. The mutant has the other sign.
  */
 function isSign(node: ts.NumericLiteral): boolean {
   let top: ts.Node = node;
@@ -203,7 +203,7 @@ function resultsOf(expression: ts.Expression): string[] {
   return [expression.whenTrue, expression.whenFalse].flatMap(resultsOf);
 }
 
-/** Statements that change something: calls, assignments to fields, `delete`. */
+/** Returns true for an expression that changes something: a call, an assignment to a field, a `delete`. */
 function isEffect(expression: ts.Expression): boolean {
   if (ts.isAwaitExpression(expression) || ts.isVoidExpression(expression)) {
     return isEffect(expression.expression);
@@ -242,7 +242,7 @@ function hasNoBehaviour(node: ts.Node): boolean {
   return /^(?:this\.|options\.)?#?(?:log|logger|console)\b|\bunref\(\)/.test(node.getText());
 }
 
-/** Strings that decide something: words without spaces, in no message. */
+/** Returns true for a string that decides something: a word without spaces that is not in a message. */
 function isValue(node: ts.StringLiteral): boolean {
   const { parent, text } = node;
   if (isName(node) || !/[a-z]/i.test(text) || /\s/.test(text)) return false;
@@ -258,7 +258,7 @@ function isValue(node: ts.StringLiteral): boolean {
   return true;
 }
 
-/** A member of an object whose members are all `true`: only the names matter. */
+/** Returns true for a member of an object whose members are all `true`, so that only the names matter. */
 function isListed(node: ts.Node): boolean {
   const { parent } = node;
   if (!ts.isPropertyAssignment(node) || !ts.isObjectLiteralExpression(parent)) return false;
@@ -279,7 +279,7 @@ function isCompiled(node: ts.Node): boolean {
   return ts.isVariableDeclaration(at) && at.type?.getText().startsWith('OptionNames<') === true;
 }
 
-/** Names of fields, such as `'a-b'` in `{ 'a-b': 1 }`. */
+/** Returns true for the name of a field, such as `'a-b'` in `{ 'a-b': 1 }`. */
 function isName(node: ts.Node): boolean {
   const { parent } = node;
   if (ts.isBindingElement(parent) && parent.propertyName === node) return true;
@@ -300,7 +300,7 @@ function isTarget(node: ts.ArrayLiteralExpression): boolean {
   return false;
 }
 
-/** Values that have a mutant of their own, or that `undefined` would hardly change. */
+/** Returns true for a value that has a mutant of its own, or that `undefined` would hardly change. */
 function isPlain(expression: ts.Expression): boolean {
   return (
     ts.isArrayLiteralExpression(expression) ||

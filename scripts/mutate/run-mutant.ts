@@ -15,13 +15,13 @@ export type Outcome =
 const startMs = 60_000;
 const slowdown = 8;
 
-/** Numbers of spec files in successive processes. The first batches are small, as they notice most mutants. */
+/** Numbers of spec files in successive processes. The first batches are small, as they detect most mutants. */
 const batchSizes = [4, 16, 64];
 
 /** Limit of the total duration of the specs for a mutant, in milliseconds. Less likely specs are skipped. */
 const longestMs = 180_000;
 
-/** Returns whether `specs` notice mutant number `number` of the copy. */
+/** Returns whether `specs` detect mutant number `number` of the copy. */
 export async function outcomeOf(
   number: number,
   mutant: Mutant,

@@ -66,7 +66,7 @@ describe('a merger of objects', () => {
     const desired = service('1', { spec: { type: 'NodePort' } });
     const { signal } = new AbortController();
 
-    /** Writes `desired` instead of `live`; the server reverts it. */
+    /** Writes `desired` over `live`. The server answers with `live`, as if it had reverted the write. */
     async function write(revertible: ObjectMerger, live: UnstructuredObject): Promise<void> {
       const decision = revertible.decide(live, { desired, metadataOnly: false });
       if (decision.action !== 'apply') throw new Error('nothing to write');

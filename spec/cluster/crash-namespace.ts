@@ -4,7 +4,7 @@ import type { CrashCluster } from '../../lib/testing/crash-points/crash-scenario
 import type { BuilderTarget } from '../builder/suite/target.js';
 
 /**
- * Creates a namespace for one crash run and deletes it afterwards; `operator` is the one that is
+ * Creates a namespace for one crash run and deletes it afterwards. `operator` is the client of the operator that is
  * killed.
  */
 export async function crashNamespace(

@@ -110,7 +110,7 @@ describe('roles from operator-builder manifests on a real API server', () => {
     });
   }
 
-  /** Rewrites its roles from the controller's declarations. */
+  /** Creates a project, and lets `manifests` write its role from the controller's declarations. */
   async function newProject(
     name: string,
     { style, held }: Required<Pick<Case, 'style' | 'held'>>,

@@ -43,7 +43,7 @@ describe('an API server that checks the permission to block the deletion of an o
     await plane.stop();
   });
 
-  /** Returns an operator's child of its object. */
+  /** Creates, in a dry run, a Deployment whose controller is an object of the operator. */
   function tryToOwn(): Promise<Deployment> {
     const matchLabels = { app: 'a' };
     const owner = { apiVersion: 'shop.example.com/v1', kind: 'Shop', name: 'a', uid: 'b' };

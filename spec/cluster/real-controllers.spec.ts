@@ -57,7 +57,7 @@ describe('the real controllers on the embedded server', () => {
     );
     cluster = await EmbeddedCluster.start({
       ...{ port: 0, rbac: true, users },
-      // The embedded cluster runs no controllers itself: kube-controller-manager, kube-scheduler and kwok do all the work.
+      // The embedded cluster runs no controllers: kube-controller-manager, kube-scheduler and kwok do all the work.
       controllers: { garbageCollector: false, namespaces: false },
     });
     client = cluster.client();

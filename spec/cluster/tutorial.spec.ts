@@ -32,7 +32,7 @@ describe('the operator of the tutorial on a real API server', () => {
     admin = await clientFromKubeConfig({ path: plane.kubeConfigPath });
     const folder = file(name);
     await mkdir(folder);
-    // `init` requires the package; the project gets the checkout's in its place.
+    // `init` requires this file, but the project uses the package of the checkout.
     await writeFile(file('operator-builder-0.1.0.tgz'), '');
     await copyFile(plane.kubeConfigPath, file('kubeconfig'));
     const env = { ...process.env, TMPDIR: file(), KUBECONFIG: file('kubeconfig') };
@@ -68,7 +68,7 @@ describe('the operator of the tutorial on a real API server', () => {
     }
   }
 
-  /** Returns the commands that create the project; the walk runs the others. */
+  /** Runs the commands that create the project in this process, and skips `run`. */
   async function make({ script }: RunStep): Promise<void> {
     for (const [, line = ''] of script.matchAll(/^(?:npx )?operator-builder (.*)$/gm)) {
       if (line.startsWith('run ')) continue;
@@ -85,7 +85,7 @@ describe('the operator of the tutorial on a real API server', () => {
     if (output !== undefined) expect(outputProblem(output, ended.output)).to.equal(undefined);
   }
 
-  /** Returns the image's command. */
+  /** Starts the operator, and waits for its Pod. Expects that no request was forbidden. */
   async function begin(): Promise<void> {
     operator = await ProjectOperator.start({ folder: file(name), name, plane, admin });
     const pod = await eventually(() => admin.get(Pod, key), 60_000);

@@ -119,7 +119,7 @@ export class QueueModel {
   }
 }
 
-/** Returns all entries except the one of that name. */
+/** Returns the namespace of a key, with its slash. The queue is fair between these groups. */
 export function groupOf(key: string): string {
   return key.slice(0, key.lastIndexOf('/') + 1);
 }

@@ -27,7 +27,7 @@ export const event = (part: Partial<ObjectEvent> = {}): ObjectEvent => ({
   ...part,
 });
 
-/** Returns an event that belongs to no series of another. */
+/** Returns an event that is not in a series with another one. */
 export const distinct = (n: number, part: Partial<ObjectEvent> = {}): ObjectEvent =>
   event({ reason: `Reason${n}`, ...part });
 

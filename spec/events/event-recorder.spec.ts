@@ -101,7 +101,7 @@ describe('EventRecorder', () => {
     it('ends a series that began at a fraction of a millisecond', async () => {
       const clock = new VirtualClock(0);
       const { fake, recorder } = setUp({ clock });
-      // Six minutes after this time, the rounded difference of both times is less than six minutes.
+      // For this start time, the times of the Event differ by less than six minutes after rounding.
       await clock.advance(429_758.9430847553);
       for (let n = 0; n < 3; n++) {
         recorder.record(event());

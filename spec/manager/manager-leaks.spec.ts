@@ -98,8 +98,8 @@ async function settled(wanted: Record<string, number>): Promise<Record<string, n
   return resources();
 }
 
-// Rounds in addition to the first ten, and those of each measured span. Fewer rounds still show a leak of
-// each round, but not occasional ones.
+// The rounds of the warm-up after the first ten, and those of each measured span. Fewer rounds still show a leak of
+// each round, but not occasional leaks.
 const [warmUp, span] = isSampled ? [40, 10] : [290, 100];
 const spans = 7;
 

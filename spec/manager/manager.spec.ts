@@ -69,7 +69,7 @@ describe('Manager', () => {
     await setup.clock.advance(0);
     expect([seen.includes('b'), log.at(-1)]).to.deep.equal([false, 'late ends']);
     expect(manager.status().controllers).to.deep.equal([]);
-    // The name is free again.
+    // The name of the controller is free again.
     manager.add(watcher(seen));
     await setup.clock.advance(0);
     expect(seen).to.include('b');

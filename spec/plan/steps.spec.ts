@@ -337,7 +337,7 @@ describe('The steps of a plan', () => {
       '0 to create, 3 to configure, 0 to recreate, 2 to prune, 2 unchanged, 2 to roll out',
       '',
     ]);
-    // The page shows this output.
+    // docs/plan.md shows this output.
     const page = await readFile('docs/plan.md', 'utf8');
     expect(page).to.include(text);
   });

@@ -36,7 +36,7 @@ export const recordedSubjects = {
   ],
 } as const;
 
-/** The subjects without recorded answers: they wait for the time of watches and of continued lists. */
+/** The subjects without recorded answers, because their watches and continued lists take real time. */
 export const unrecordedSubjects: readonly string[] = ['reads', 'watches'];
 
 /** The seed of generated requests with recorded answers. */

@@ -30,7 +30,7 @@ const versions =
   /(ResourceVersion in object meta: |ResourceVersion in the precondition \(|\\"resourceVersion\\":\\"|^ *resourceVersion: ")(\d+)/gm;
 /** Addresses of the server in an answer in YAML. */
 const addresses = /^(- clientCIDR: .*\n {2}serverAddress: ).*$/gm;
-/** Versions of the whole store, which everyone writes to. */
+/** Versions of the whole store, which other topics write to, too. */
 const storeVersions = /(record \(|current: |too old resource version: (?:\d+ \()?)\d+/g;
 
 /**

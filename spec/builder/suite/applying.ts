@@ -85,7 +85,7 @@ function withMembersLeft(scene: Scene, left: Readonly<Record<string, undefined>>
     } as unknown as ConfigMap);
 }
 
-/** Creating, leaving unchanged and changing objects. */
+/** Specs about creating objects, leaving them unchanged and changing them. */
 export function applyingSuite(open: OpenScene): void {
   it('passes each result to onResult once, except those of failed objects', async () => {
     const scene = await open();

@@ -20,7 +20,7 @@ function dynamic(name: string): string {
   return name;
 }
 
-/** Each mistake is a typed error that names the object and the remedy, and leaves nothing half done. */
+/** Specs about mistakes: each is a typed error that names the object and the remedy, and leaves nothing half done. */
 export function badInputSuite(open: OpenScene): void {
   const ports = [{ port: 80 }];
 

@@ -97,7 +97,7 @@ function setOf(scene: Scene, storage: string, options: SetOptions = {}): Builder
   });
 }
 
-/** Keeping, adopting and growing claims. */
+/** Specs about keeping, adopting and growing claims. */
 export function claimsSuite(open: OpenScene): void {
   const claim = (scene: Scene, storage: string, storageClass = growing): Builder =>
     scene

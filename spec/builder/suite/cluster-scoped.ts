@@ -19,7 +19,7 @@ import type { Scene } from './scene.js';
 
 const rbac = 'rbac.authorization.k8s.io/v1';
 
-/** Owners without a namespace. */
+/** Specs about owners without a namespace. */
 export function clusterScopedSuite(open: OpenScene): void {
   const newOwner = (scene: Scene): Promise<KubernetesObject> =>
     scene.admin.create<ClusterRole>({

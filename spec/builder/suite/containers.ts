@@ -21,7 +21,7 @@ import type { Scene } from './scene.js';
 const owns = [Namespace, CustomResourceDefinition, ConfigMap, PersistentVolumeClaim];
 const pruned = { prune: true };
 
-/** Namespaces with their contents, and definitions with their custom resources. */
+/** Specs about namespaces with their contents, and definitions with their custom resources. */
 export function containersSuite(open: OpenScene): void {
   const openWithOwner = async (): Promise<{ scene: Scene; owner: KubernetesObject }> => {
     const scene = await open();

@@ -51,7 +51,7 @@ async function serveWidgets({ admin, namespace, target }: Scene): Promise<Resour
   return type;
 }
 
-/** Custom resources, whose schema decides which fields may be null. */
+/** Specs about custom resources, whose schema decides which fields may be null. */
 export function customResourcesSuite(open: OpenScene): void {
   const chainOf = (scene: Scene, type: ResourceType<Widget>, fields: object): Builder =>
     scene.builder({ owns: [type] }).object({

@@ -28,7 +28,7 @@ function chainOf(scene: Scene): Builder {
     });
 }
 
-/** Changes of other managers: the builder repairs its own fields, and keeps the fields of the others. */
+/** Specs about changes of other managers: the builder repairs its own fields, and keeps the fields of the others. */
 export function driftSuite(open: OpenScene): void {
   it('repairs an edited field and reports path, values and manager', async () => {
     const scene = await open();

@@ -9,7 +9,7 @@ import type { OpenScene } from './builder-suite.js';
 import { controllerName, newOwner, podSpec } from './scene.js';
 import type { Scene } from './scene.js';
 
-/** The events that a reconcile emits. */
+/** Specs about the events that a reconcile emits. */
 export function eventsSuite(open: OpenScene): void {
   const chain = (scene: Scene, emitter: OperatorEvents, value: string): Builder =>
     scene

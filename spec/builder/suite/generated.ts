@@ -18,7 +18,7 @@ function newMaker(prefix = 'made'): { readonly make: () => string; readonly made
   return { make, made };
 }
 
-/** Values that a Secret keeps once they exist. */
+/** Specs about values that a Secret keeps once they exist. */
 export function generatedSuite(open: OpenScene): void {
   let scene: Scene;
   beforeEach(async () => {

@@ -17,7 +17,7 @@ const reasonFor = ({ namespace }: Scene): RegExp =>
     `^keeps its selector, because the new one would not select .* Deployment ${namespace}/api$`,
   );
 
-/** NetworkPolicies and budgets of a workload whose pods keep their labels, or get others. */
+/** Specs about NetworkPolicies and budgets of a workload whose pods keep their labels, or get others. */
 export function guardsSuite(open: OpenScene): void {
   const selectors = async (scene: Scene): Promise<readonly unknown[]> => [
     (await scene.get(PodDisruptionBudget, 'api')).spec?.selector,

@@ -22,7 +22,7 @@ async function envOf(scene: Scene, name: string): Promise<Env> {
 
 const image = 'registry.example/web:1';
 
-/** The changes that roll pods, and the pods that they roll. */
+/** Specs about the changes that roll pods, and the pods that they roll. */
 export function hashingSuite(open: OpenScene): void {
   it('rolls only the pods of workloads that use the changed ConfigMap', async () => {
     const scene = await open();

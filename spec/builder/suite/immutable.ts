@@ -34,7 +34,7 @@ const claims = {
   spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
 };
 
-/** Fields that the server does not let change. */
+/** Specs about fields that the server does not let change. */
 export function immutableSuite(open: OpenScene): void {
   type Policy = 'fail' | 'recreate' | 'recreateOrphan';
 

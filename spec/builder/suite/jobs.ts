@@ -61,7 +61,7 @@ async function finished(scene: Scene): Promise<Job> {
   });
 }
 
-/** Jobs with `ttlSecondsAfterFinished`, which Kubernetes deletes while they are still in the chain. */
+/** Specs about Jobs with `ttlSecondsAfterFinished`, which Kubernetes deletes while they are still in the chain. */
 export function jobsSuite(open: OpenScene): void {
   it('runs a Job once and sends no request after it is gone', async () => {
     const scene = await open();

@@ -33,7 +33,7 @@ class FormerLeader {
   }
 }
 
-/** Writes of a former leader that arrive after those of the new one. */
+/** Specs about writes of a former leader that arrive after those of the new one. */
 export function lateWritesSuite(open: OpenScene): void {
   const settings = (value: string) => ({ name: 'settings', data: { VALUE: value } });
 

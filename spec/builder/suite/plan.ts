@@ -11,7 +11,7 @@ function actions(plan: Plan): string[] {
   return plan.objects.map(({ action, ref }) => `${action} ${ref.kind}/${ref.name}`);
 }
 
-/** Plans, which compute the changes of a reconcile without writing. */
+/** Specs about plans, which compute the changes of a reconcile without writing. */
 export function planSuite(open: OpenScene): void {
   const chainOf = (scene: Scene, value: string, serviceName = 'one'): Builder =>
     scene

@@ -12,7 +12,7 @@ import {
 import type { OpenScene } from './builder-suite.js';
 import { podSpec, summary, usedKinds } from './scene.js';
 
-/** Objects that are no longer chained, but that pods still use. */
+/** Specs about objects that are no longer chained, but that pods still use. */
 export function pruningInUseSuite(open: OpenScene): void {
   const permissionsFor = (
     chain: Builder,

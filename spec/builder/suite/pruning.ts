@@ -20,7 +20,7 @@ import { controllerName, newOwner, podSpec, summary, usedKinds } from './scene.j
 
 const ports = [{ port: 80 }];
 
-/** Deletion of the objects that are no longer chained, and of no others. */
+/** Specs about the deletion of objects that are no longer chained, and of no others. */
 export function pruningSuite(open: OpenScene): void {
   it('distinguishes a Service from a ConfigMap of the same name', async () => {
     const scene = await open();
@@ -379,7 +379,7 @@ export function pruningSuite(open: OpenScene): void {
     const listed = await operator.requests();
     const lists = listed.filter(({ verb }) => verb === 'list').map(({ resource }) => resource);
     expect(lists.sort()).to.deep.equal(['configmaps', 'secrets']);
-    // The builder remembers a kind after its last link is gone.
+    // The builder also deletes objects of a kind that has no link any more.
     const results = await new Builder({ client: operator.client, owner, controllerName })
       .configMap({ name: 'env' })
       .reconcile();

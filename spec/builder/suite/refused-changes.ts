@@ -9,7 +9,7 @@ import { errorsOf } from './immutable.js';
 import { podSpec } from './scene.js';
 import type { Scene } from './scene.js';
 
-/** Changes that a webhook or a policy refuses. */
+/** Specs about changes that a webhook or a policy refuses. */
 export function refusedChangesSuite(open: OpenScene): void {
   for (const [title, message, causes] of [
     [

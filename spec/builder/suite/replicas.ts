@@ -5,7 +5,7 @@ import type { OpenScene } from './builder-suite.js';
 import { podSpec, summary } from './scene.js';
 import type { Scene } from './scene.js';
 
-/** `spec.replicas` of a workload that an autoscaler scales. */
+/** Specs about `spec.replicas` of a workload that an autoscaler scales. */
 export function replicasSuite(open: OpenScene): void {
   async function scale(scene: Scene, name: string, replicas: number): Promise<void> {
     const key = { namespace: scene.namespace, name };

@@ -35,7 +35,7 @@ function podSpecOf({ image = '1', unschedulable = false }: Workload): {
   return { containers, ...(unschedulable && nowhere) };
 }
 
-/** The changes that a rollout in progress holds back, and those that it does not. */
+/** Specs about the changes that a rollout in progress holds back, and those that it does not. */
 export function rolloutGateSuite(open: OpenScene): void {
   function chain(
     scene: Scene,

@@ -14,7 +14,7 @@ function containers(image: string): { name: string; image: string }[] {
   return [{ name: 'web', image: `registry.example/web:${image}` }];
 }
 
-/** Rollouts of one workload after the other. */
+/** Specs about rollouts of one workload after the other. */
 export function rolloutsSuite(open: OpenScene): void {
   function ordered(scene: Scene, image: string, order?: readonly string[]): Builder {
     const spec = { containers: containers(image) };

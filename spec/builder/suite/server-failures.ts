@@ -7,7 +7,7 @@ import { ConfigMap, Service } from '../../../lib/object/kinds.js';
 import type { OpenScene } from './builder-suite.js';
 import { podSpec, refusal, summary } from './scene.js';
 
-/** A failure of the server in the middle of a reconcile is a typed error, and the next reconcile completes the work. */
+/** Specs about failures of the server in the middle of a reconcile: typed errors, after which the work is completed. */
 export function serverFailuresSuite(open: OpenScene): void {
   const ports = [{ port: 80 }];
 

@@ -65,7 +65,7 @@ class Watched {
     return chain(this.scene.builder({ client: this.#client, owner, ...options })).reconcile();
   }
 
-  /** Reconciles until nothing is left to do and a reconcile takes no reads. */
+  /** Reconciles until nothing is left to do and a reconcile sends no reads. */
   settle(...how: Parameters<Watched['reconcile']>): Promise<readonly ObjectResult[]> {
     return this.scene.target.eventually(async () => {
       const results = await this.reconcile(...how);
@@ -109,7 +109,7 @@ function chainOf(builder: Builder, level = 'info', all: readonly string[] = name
   });
 }
 
-/** Returns a chain whose pods read a Secret that is not in it. */
+/** Returns a chain whose pods read a Secret that is not in the chain. */
 function followingChain(builder: Builder): Builder {
   const envFrom = [{ secretRef: { name: 'token' } }];
   const [container] = podSpec.containers;
@@ -119,7 +119,7 @@ function followingChain(builder: Builder): Builder {
   });
 }
 
-/** The changes that a repeated reconcile must not miss. */
+/** Specs about the changes that a repeated reconcile must not miss. */
 export function settledSuite(open: OpenScene): void {
   let watched: Watched;
   beforeEach(async () => {

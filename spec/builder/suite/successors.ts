@@ -18,7 +18,7 @@ import type { Scene } from './scene.js';
 const ports = [{ port: 80 }];
 const workloads: readonly ResourceType<Deployment | StatefulSet>[] = [Deployment, StatefulSet];
 
-/** A workload with a new name or kind: the old one serves until the new one is ready. */
+/** Specs about a workload with a new name or kind: the old one serves until the new one is ready. */
 export function successorsSuite(open: OpenScene): void {
   it('keeps ready pods behind a Service while its workload is renamed', async () => {
     const scene = await open();

@@ -11,7 +11,7 @@ import { errorsOf } from './immutable.js';
 import { newOwner, podSpec, summary } from './scene.js';
 import type { Scene } from './scene.js';
 
-/** Objects that exist before the first reconcile. */
+/** Specs about objects that exist before the first reconcile. */
 export function takingOverSuite(open: OpenScene): void {
   const chainOf = (scene: Scene, adopt = false): Builder =>
     scene.builder({ adopt }).configMap({ name: 'env', data: { A: '1' } });
@@ -127,7 +127,7 @@ export function takingOverSuite(open: OpenScene): void {
     const earlier = await scene.get(ConfigMap, 'env');
     const { namespace, name = '' } = scene.owner.metadata;
     await scene.admin.delete(ConfigMap, { namespace, name });
-    // Garbage collection has hardly begun.
+    // The garbage collector may not yet have deleted the objects of the first owner.
     scene.owner = await newOwner(scene.admin, scene.namespace, 'shop');
     const first = await chain().reconcile();
     for (const { operation } of first) expect(operation).to.be.oneOf(['pending', 'created']);

@@ -15,7 +15,7 @@ const ports = [{ port: 80 }];
 const scale = { minReplicas: 1, maxReplicas: 3 };
 const apiPods = { matchLabels: { 'operator-builder.io/workload': 'deployment.api' } };
 
-/** Objects that name a workload of the chain. */
+/** Specs about objects that name a workload of the chain. */
 export function workloadSelectionSuite(open: OpenScene): void {
   it('select the pods of the named workload, chained before or after them', async () => {
     const scene = await open();

@@ -14,7 +14,7 @@ export async function replaceFile(file: string, text: string): Promise<void> {
   await rename(`${file}.new`, file);
 }
 
-/** `src/operator.ts` of the project with shops, with an Event that waits a second for others. */
+/** `src/operator.ts` of the project with shops. It records an event, which is written a second later. */
 export const operatorWithEvents = `
 import { Operator } from 'operator-builder';
 import { Shop } from './shop.js';

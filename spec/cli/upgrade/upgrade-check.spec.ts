@@ -47,7 +47,7 @@ describe('operator-builder upgrade-check', () => {
   it('exits with 2 for restarts and refused writes, and prints each with its field', async () => {
     const { code, stdout, stderr } = await check('bad');
     expect({ code, stderr }, stdout).to.deep.equal({ code: 2, stderr: '' });
-    // The page shows this output.
+    // docs/plan.md shows this output.
     expect(await readFile('docs/plan.md', 'utf8')).to.include(stdout);
     const lines = stdout.split('\n').filter((line) => !line.startsWith('    remedy: '));
     expect(lines.map((line) => line.replaceAll(/[0-9a-f]{64}/g, 'HASH'))).to.deep.equal([

@@ -2,9 +2,8 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 
 /**
- * Upper limit of the ports: below the range from which systems take local ports of outgoing
- * connections (32768 and up on Linux), since a free port must still be free when a program listens
- * on it a second later.
+ * The lowest port. All ports are below the range from which systems take local ports of outgoing connections (32768
+ * and up on Linux), since a free port must still be free when a program listens on it a second later.
  */
 const lowest = 20_000;
 const count = 12_000;

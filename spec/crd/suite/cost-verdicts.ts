@@ -14,7 +14,7 @@ import { costDefinitions, roomyExpressions, roomyScene } from './cost-cases.js';
 export interface CostVerdicts {
   /** Causes for each definition; empty if accepted. */
   readonly definitions: Readonly<Record<string, readonly string[]>>;
-  /** Excess of the estimate over the budget, for a certain number of values. */
+  /** For each expression, how far its estimated cost exceeds the budget, with a certain number of values. */
   readonly expressions: Readonly<Record<string, string>>;
 }
 

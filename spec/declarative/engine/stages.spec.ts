@@ -256,7 +256,7 @@ for (const stage of ['@gather', '@mux']) {
       pipeline.push('Pod', removed(...valuesOf('two', 200)));
       pipeline.push('Pod', added(...valuesOf('two', 300)));
       expect(firsts()).to.deep.equal([100, 300]);
-      // In one push, so that the list is long before and after.
+      // Both changes are in one push, so that the list is long before and after it.
       pipeline.push('Pod', [
         ...removed(...valuesOf('two', 300)),
         ...added(...valuesOf('two', 100)),

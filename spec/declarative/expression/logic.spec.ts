@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { dataErrorOf, evaluate, problemsOf } from './evaluate.js';
 
-/** Fails when it is evaluated. */
+/** An expression that fails when it is evaluated. */
 const trap = { '@eq': '$.zero' };
 const document = { zero: 0, a: 1, no: false, yes: true };
 

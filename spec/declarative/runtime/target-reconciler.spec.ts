@@ -184,7 +184,7 @@ describe('The writes of a target', () => {
       states.push([notes.reconciler.isTried, notes.reconciler.isSynced]);
     }
     expect(notes.wrote).to.deep.equal(['write a', 'write b', 'delete c']);
-    // Only written objects are tried: a failed one is tried, too.
+    // Both become true only when the last of the objects has been written.
     expect(states).to.deep.equal([
       [false, false],
       [false, false],
@@ -285,7 +285,7 @@ describe('The writes of a target', () => {
     for (const error of [gone, terminating]) {
       notes.answer = () => Promise.reject(error);
       await notes.reconcile('b');
-      // An object that was never written misses its namespace: that is a failure.
+      // If the namespace of an object that was never written is missing, this is a failure.
       expect(notes.reconciler.failing).to.equal(1);
       notes.answer = () => Promise.resolve({ resourceVersion: '5' });
       await notes.reconcile('a');

@@ -71,7 +71,7 @@ class Process {
     );
   }
 
-  /** Starts it, and waits for the initial reconcile. */
+  /** Starts a process, and waits for the initial reconcile. */
   static async start(
     target: BuilderTarget,
     client: Client,

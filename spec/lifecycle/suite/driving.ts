@@ -18,8 +18,7 @@ import type { Config, OpenStage, Stage } from './stage.js';
 import { deployment, service, system } from './system.js';
 
 /**
- * Declares the whole life of a system driven by watches alone, over restarts, with each form of its
- * kind.
+ * Declares the whole life of a system that only watches drive, over restarts, with each form of its kind.
  */
 export function drivingSuite(open: OpenStage): void {
   const running: DrivenController[] = [];

@@ -40,7 +40,7 @@ class Asked {
   async connect(): Promise<Socket> {
     const { port } = new URL(this.#endpoint.url ?? '');
     const socket = connect(Number(port), '127.0.0.1');
-    // The server may close the connection in any way.
+    // The server may close the connection by a reset, too.
     socket.on('error', () => undefined);
     await once(socket, 'connect');
     return socket;

@@ -42,7 +42,7 @@ export class SpecProcess {
     this.#ended = new Promise((resolve) => this.#child.once('exit', () => resolve()));
   }
 
-  /** The last part of its output, for messages. */
+  /** The last part of the program's output, for messages. */
   get output(): string {
     return this.#output;
   }
@@ -51,7 +51,7 @@ export class SpecProcess {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  /** Null while it runs, or after a signal has ended it. */
+  /** Null while the program runs, or after a signal has ended it. */
   get exitCode(): number | null {
     return this.#child.exitCode;
   }

@@ -34,7 +34,7 @@ export interface DrivenController {
   pass(ms: number): Promise<void>;
   /**
    * Calls `check` until it neither throws nor returns false, while time passes.
-   * @param withinMs - the budget, on the virtual clock; a real server has at least a minute
+   * @param withinMs - the time limit on the virtual clock; on a real server it is at least a minute
    */
   eventually<R>(check: () => R | Promise<R>, withinMs?: number): Promise<R>;
 }

@@ -43,7 +43,7 @@ const crd = {
   },
 };
 
-/** Objects that nest too deeply, on the embedded and the real server. */
+/** Specs about objects that nest too deeply, on the embedded and the real server. */
 export function quarantineSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let namespace: string;

@@ -4,7 +4,7 @@ import type { RunPlace } from '../../../lib/operator/command-line.js';
 import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
 import { Stage, Tenant, operatorName } from './stage.js';
 
-/** The output of `Operator.run` on a terminal, on the embedded and the real server. */
+/** Specs about the output of `Operator.run` on a terminal, on the embedded and the real server. */
 export function operatorFeedSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let stage: Stage;

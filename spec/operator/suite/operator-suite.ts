@@ -24,7 +24,7 @@ import { operatorName, podSpec, Stage, Tenant } from './stage.js';
 
 const configMap = { apiVersion: 'v1', kind: 'ConfigMap' } as const;
 
-/** The behaviour of the Operator, on the embedded and the real server. */
+/** Specs about the behaviour of the Operator, on the embedded and the real server. */
 export function operatorSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let stage: Stage;
@@ -77,7 +77,7 @@ export function operatorSuite(newTarget: NewTarget): void {
       expect(status?.observedGeneration).to.equal(metadata.generation);
       expect(findCondition(status?.conditions, 'Degraded')?.status).to.equal('False');
       expect(findCondition(status?.conditions, 'Progressing')?.status).to.equal('False');
-      // The cluster's controllers must be idle first.
+      // Waits until the cluster's controllers are idle.
       await target.eventually(async () => {
         await stage.requests();
         await stage.reconciledAfter(() =>

@@ -10,7 +10,7 @@ import type { BuilderTarget, NewTarget } from '../../builder/suite/target.js';
 import { deferred } from '../../controller/deferred.js';
 import { operatorName, Stage, Tenant } from './stage.js';
 
-/** Changes during a reconcile, on the embedded and the real server. */
+/** Specs about changes during a reconcile, on the embedded and the real server. */
 export function operatorRacesSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let stage: Stage;

@@ -55,7 +55,7 @@ export async function loadExample(): Promise<Example> {
   }
 }
 
-/** The README example, unchanged, on the embedded and the real server. */
+/** Specs about the README example, unchanged, on the embedded and the real server. */
 export function readmeSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let example: Example;
@@ -127,7 +127,7 @@ export function readmeSuite(newTarget: NewTarget): void {
     expect(written.filter((resource) => resource !== 'tenants').sort()).to.deep.equal([
       ...['configmaps', 'poddisruptionbudgets', 'services', 'statefulsets'],
     ]);
-    // The cluster's controllers must be idle first.
+    // Waits until the cluster's controllers are idle.
     await target.eventually(async () => {
       await requests();
       const before = reconciles;

@@ -13,7 +13,7 @@ const times = { leaseDurationMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 2
 // With 24 names, all in the shard of one process is unlikely: 1 in 8 million.
 const names = Array.from({ length: 24 }, (_, n) => `tenant-${n}`);
 
-/** Several processes of one operator, on the embedded and the real server. */
+/** Specs about several processes of one operator, on the embedded and the real server. */
 export function operatorReplicasSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let stages: readonly [Stage, Stage];

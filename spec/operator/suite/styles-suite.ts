@@ -12,7 +12,7 @@ import { Stage, System, Tenant } from './stage.js';
 
 type System = LifecycleObject & { spec: { mode: string } };
 
-/** The other styles in an Operator, on the embedded and the real server. */
+/** Specs about the other styles in an Operator, on the embedded and the real server. */
 export function operatorStylesSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let stage: Stage;

@@ -35,7 +35,7 @@ const Crate = defineResource({
   ],
 });
 
-/** Failures around an operator, on the embedded and the real server. */
+/** Specs about failures around an operator, on the embedded and the real server. */
 export function operatorTroubleSuite(newTarget: NewTarget): void {
   let target: BuilderTarget;
   let stage: Stage;

@@ -48,7 +48,7 @@ function customSchema(schema: Schema): Schema {
   return { ...schema, properties };
 }
 
-/** Returns the fields that an endpoint of a kind resets. */
+/** Returns the fields that a write to an endpoint of a kind cannot change. */
 export function resetsOf(
   on: ScenarioKind,
   subresource: string | undefined,

@@ -6,8 +6,6 @@ export interface Step {
   readonly body: unknown;
   readonly force?: boolean;
   readonly subresource?: 'status' | 'scale';
-  /** For the scale subresource, whose body is of another kind: the object of the patch. */
-  readonly title?: string;
 }
 
 /** A kind that scenarios write. */

@@ -29,8 +29,8 @@ export function chaos(group: ModelGroup, forMs: number): void {
     () => {
       if (group.alive.length < 6) group.start();
     },
-    // Only one of the two, and only once: deleting everything at one time would allow two owners
-    // until the next renewal.
+    // Loses the record or a Lease, but only once: deleting everything at one time would allow two owners until the next
+    // renewal.
     (process) => {
       if (lost) return;
       lost = true;

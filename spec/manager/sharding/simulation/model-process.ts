@@ -63,12 +63,12 @@ export class ModelProcess {
     return this.#state === 'paused';
   }
 
-  /** True if the process may write now, to its own knowledge. */
+  /** True if the process may write now, according to its own state. */
   get isOpen(): boolean {
     return this.isAlive && this.machine.isFresh(this.#nowMs());
   }
 
-  /** Returns true if the process may write keys of `slot` now, to its own knowledge. */
+  /** Returns true if the process may write keys of `slot` now, according to its own state. */
   holds(slot: number): boolean {
     const { machine } = this;
     return machine.holds(slot, machine.term, this.#nowMs());

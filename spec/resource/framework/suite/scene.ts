@@ -24,7 +24,7 @@ import type { Gadget, GadgetKind } from './gadget.js';
 /** A running framework. */
 export interface RunningFramework {
   readonly framework: Framework<Gadget>;
-  /** Stops it; resolves when all its work has ended. */
+  /** Stops the framework; resolves when all its work has ended. */
   stop(): Promise<void>;
   /** The error that `run` threw, once it has ended by itself. */
   failure(): unknown;

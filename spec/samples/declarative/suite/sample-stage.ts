@@ -28,7 +28,7 @@ export class SampleStage {
     this.#running = new RunningOperators(target);
   }
 
-  /** Creates its kinds and objects, without an operator. */
+  /** Creates the kinds and objects of a sample, without an operator. */
   static async open(target: BuilderTarget, name: SampleName): Promise<SampleStage> {
     const sample = await loadSample(name);
     const own = await target.namespace();

@@ -159,7 +159,7 @@ export function resourceChainSuite(newTarget: NewTarget): void {
   });
 }
 
-/** Reports whether it is a write of the site itself: its finalizer or status. */
+/** Returns true for a write of the site itself: of its finalizer or status. */
 function isOfSite(write: string): boolean {
   return write.includes(' sites');
 }

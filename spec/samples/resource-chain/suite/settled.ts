@@ -6,7 +6,7 @@ export function isSettled({ metadata, status }: Site, chain: string): boolean {
   const { ready = '', observedGeneration } = status ?? {};
   const [complete, all] = ready.split('/');
   const wanted = chain === 'v1' ? '2' : '3';
-  // The last write of a reconcile.
+  // A reconcile writes this condition last.
   const condition = findCondition(status?.conditions, 'Ready');
   return (
     condition?.status === 'True' &&
