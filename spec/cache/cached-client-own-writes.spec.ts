@@ -87,7 +87,7 @@ describe('cachedClient', () => {
       expect(setup.cache.peek(Thing)?.overlay.size).to.equal(1);
       setup.server.resume();
       await setup.clock.advance(0);
-      // No event within the cache's selection has occurred.
+      // The cache does not select the new object, so its watch has delivered no event.
       expect(setup.cache.peek(Thing)?.overlay.size).to.equal(1);
       setup.server.bookmark();
       await setup.clock.advance(0);

@@ -96,7 +96,7 @@ describe('Reflector', () => {
       'updated changed',
     ]);
     expect(finalStates).to.deep.equal([true, true]);
-    // The objects present when the handler was added, and those from the list.
+    // The objects that were cached when the handler was added are initial. The object from the later list is not.
     expect(initial).to.deep.equal([true, true, true, true, false]);
     setup.verify();
     await setup.cache.stop();

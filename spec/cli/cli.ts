@@ -92,7 +92,7 @@ export function scratchDirectory(): (...names: string[]) => string {
   let directory = '';
   before(async function () {
     directory = await mkdtemp(join(tmpdir(), 'cli-spec-'));
-    // Registered while the specs run, so that it runs last.
+    // This hook is registered while the specs run, so that it runs last.
     this.test?.parent?.afterAll(() => rm(directory, { recursive: true, force: true }));
   });
   return (...names) => join(directory, ...names);

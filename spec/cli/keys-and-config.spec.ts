@@ -41,7 +41,7 @@ describe('operator-builder declarative keys and config', () => {
   const names = ['tls.crt', 'tls.key', 'token.pub', 'token.key'];
   let made: CliResult;
 
-  /** Runs config with these keys. */
+  /** Runs the command `config` with these keys. */
   function configured(name: string, ...args: readonly string[]): Promise<CliResult> {
     return cli([...config, '--keys', file('keys'), '-o', file(name), ...args], { clock });
   }

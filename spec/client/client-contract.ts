@@ -52,7 +52,7 @@ export function clientContract({ newClient, skip = {} }: ClientContractOptions):
   if (unused.size > 0) throw new Error(`skip: no such behaviour: ${[...unused].join('; ')}`);
 }
 
-/** The behaviour may have deleted its namespace. */
+/** Ignores a missing namespace, because the behaviour may have deleted it. */
 function unlessNotFound(error: unknown): void {
   if (!isNotFound(error)) throw error;
 }

@@ -14,7 +14,7 @@ const metadata = { name: 'a', annotations: { padding, spec: '"spec":{' }, uid: '
 const modified = (object: unknown): string =>
   `{"type":"MODIFIED","object":${JSON.stringify(object)}}`;
 
-/** Parses every text, and notes it. */
+/** Returns known parts that parse every text, and record it. */
 function noted(): Required<Pick<WatchOptions, 'knownParts'>> & { readonly texts: string[] } {
   const texts: string[] = [];
   const read = (uid: unknown, name: string, text: string): unknown => {

@@ -131,7 +131,6 @@ controllers:
     for (const step of steps.trim().split('\n')) {
       const [program, ...words] = step.trim().split(' ');
       if (program === 'kubectl') await kubectl.print(words);
-      // The certificate is valid for localhost, too.
       if (program === 'operator-builder') expect(await cli(words)).to.include({ code: 0 });
     }
   }

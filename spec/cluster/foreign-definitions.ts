@@ -16,7 +16,7 @@ const folders = {
 /** A project with CustomResourceDefinitions. */
 type Project = keyof typeof folders;
 
-/** Projects whose definitions Go modules have. */
+/** Projects whose CRDs are in Go modules. */
 export const foreignProjects = Object.keys(folders) as readonly Project[];
 
 /** Downloads the module of a project, and returns the folder with its definitions. */

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { cli } from '../cli/cli.js';
 import { foreignDefinitions, foreignProjects } from './foreign-definitions.js';
 
-/** The rules with errors, of the projects that have any. */
+/** For each project with errors, the rules that report them. */
 const errors: Readonly<Record<string, readonly string[]>> = {
   Istio: ['conditions'],
   'Argo Rollouts': ['conditions'],

@@ -429,7 +429,7 @@ describe('schemas of other libraries', () => {
 
 const nullable = ['owner', 'tier'];
 
-/** The API server drops null members, except of nullable fields. */
+/** Drops null members, except of nullable fields, as the API server does. */
 function withoutDroppedNulls(value: unknown): unknown {
   if (!isJsonObject(value)) return value;
   const members = Object.entries(value).filter(

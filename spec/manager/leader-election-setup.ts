@@ -9,7 +9,7 @@ import { VirtualClock } from '../../lib/system/virtual-clock.js';
 /** The key of the Lease in these specs. */
 export const leaseKey = { namespace: 'default', name: 'operator' };
 
-/** A replica and its callbacks, each as a line with the millisecond. */
+/** A replica, and its callbacks as lines with the time in milliseconds. */
 export interface Candidate {
   readonly elector: LeaderElector;
   readonly client: ConnectedClient;

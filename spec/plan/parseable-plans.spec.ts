@@ -242,7 +242,7 @@ function line(
   changes: readonly { readonly path: string; from?: unknown; to?: unknown }[] = [],
 ): readonly string[] {
   if (action === 'create' || action === 'prune') return [`${action} ${id}`];
-  // A plan names ports by all keys of their list, which only the schema has.
+  // A plan names ports by all keys of their list, because it has the schema.
   const counted = changes
     .filter(({ path }) => !path.endsWith('lastTransitionTime'))
     .map(({ path, from, to }) => ({ path: path.replace(/,protocol=\w+\]/, ']'), from, to }));

@@ -14,7 +14,7 @@ const key = { name: 'main', namespace: 'default' };
 
 const diskClass = s.defaulted(s.string(), 'ssd');
 
-/** Stored and reconciled in v1; v2 has the size in an object. */
+/** A kind that is stored and reconciled in v1. In v2, the size is within an object. */
 const Disk = defineResource({
   ...{ group: 'disks.example', kind: 'Disk' },
   versions: [
@@ -43,7 +43,7 @@ const Disk = defineResource({
   },
 });
 
-/** Both versions have the same fields. */
+/** The schemas of each version of Lamp. All versions have the same fields. */
 const lamp = {
   schema: s.object({ spec: s.object({ watts: s.integer() }) }),
   status: s.status(),

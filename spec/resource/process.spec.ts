@@ -277,7 +277,7 @@ describe('processUpdate and processDelete', () => {
   });
 });
 
-/** Invalid input of plain JavaScript. */
+/** Rejects with any value, as plain JavaScript can. */
 function failWith(value: unknown): Promise<never> {
   return Promise.resolve().then(() => {
     throw value;

@@ -42,7 +42,7 @@ async function reconcileOnce(): Promise<void> {
   await cluster.stop();
 }
 
-/** The package loads client-node for this kind of credentials. */
+/** Authenticates by OIDC, for which the package loads client-node. */
 async function authenticateByOidc(): Promise<void> {
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const token = [part({}), part({ exp: 4_000_000_000 }), 'signature'].join('.');

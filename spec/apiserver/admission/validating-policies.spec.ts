@@ -242,7 +242,7 @@ describe('ValidatingAdmissionPolicies', () => {
       `authorizer.serviceAccount('a.b', 'B').path('/').check('get')`,
       'Invalid service account name',
     ],
-    // The cost of one expression allows two checks.
+    // The cost limit of an expression allows two checks, and this one has three.
     [
       "['/a', '/b', '/c'].map(path, authorizer.path(path).check('get'))[2]",
       'operation cancelled: actual cost limit exceeded',

@@ -44,7 +44,7 @@ const registered = async (target: string | Handler): Promise<Api> => {
   return api;
 };
 
-/** Rejects with any value, as handlers in JavaScript can. */
+/** Returns a promise that rejects with any value, as handlers in JavaScript can. */
 const rejected = (value: unknown): Promise<TransportResponse> => {
   const error = value as Error;
   return Promise.reject(error);

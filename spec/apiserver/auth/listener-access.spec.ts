@@ -6,7 +6,7 @@ import { forbidden } from '../../../lib/apiserver/status-error.js';
 import { Api, apply, configMap, configMaps } from '../api.js';
 import { installed } from '../custom/widgets.js';
 
-/** Authenticates the user in the header `x-user`; `may` authorizes. */
+/** Returns an access check that authenticates the user in the header `x-user`, and lets `may` authorize requests. */
 function accessOf(
   may: (user: string, attributes: AccessAttributes) => boolean,
   rest: Partial<ListenerAccess> & { readonly validForMs?: number } = {},

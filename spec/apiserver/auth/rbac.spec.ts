@@ -162,7 +162,7 @@ describe('RBAC', () => {
   ];
   for (const [headers, user] of impersonations) {
     it(`impersonates the user of ${JSON.stringify(headers)}`, async () => {
-      // Without RBAC, so that unauthenticated users may create the review.
+      // The server has no RBAC, so that unauthenticated users may create the review.
       const api = new Api({ users: { token: 'root' } });
       const own = { authorization: 'Bearer token', 'content-type': 'application/json' };
       const answer = await api.raw({

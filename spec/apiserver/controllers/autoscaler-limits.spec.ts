@@ -246,7 +246,7 @@ describe('the report of a HorizontalPodAutoscaler', () => {
   }
 
   const missing = "the HPA controller was unable to get the target's current scale";
-  /** What the autoscaler reports if no server serves its metric. */
+  /** Returns the conditions and events of an autoscaler whose metric no server serves. */
   const unserved = (
     kind: string,
     subject: string,

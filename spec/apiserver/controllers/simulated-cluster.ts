@@ -51,7 +51,7 @@ export async function simulatedCluster(
 ): Promise<SimulatedCluster> {
   const clock = new VirtualClock();
   const { simulateWorkloads = true, random = seededRandom(7) } = options;
-  // Without the Service of the API server and its certificate: the specs list all Services and ConfigMaps.
+  // The specs list all Services and ConfigMaps, so the cluster does not create those of the API server.
   const own = { kubernetesService: false, rootCertificates: false };
   const controllers = { ...own, ...options.controllers };
   const logger = { ...silentLogger, warn: noteFailure, debug: noteFailure };

@@ -276,7 +276,7 @@ function normalised(
   };
   const text = JSON.stringify(comparable(whole, own))
     .replaceAll(namespace, 'NAMESPACE')
-    // A Service in a message.
+    // The address of a Service in a message.
     .replace(/10\.96\.(?!0\.)\d+\.\d+/g, 'ADDRESS')
     .replace(/(nodePort\\+":)\d+/g, '$1PORT');
   return { type, ...(withoutRepeatedCauses(JSON.parse(text)) as Omit<Answer, 'type'>) };

@@ -15,7 +15,7 @@ export interface SampleKind {
   readonly subresources?: readonly ('status' | 'scale')[];
   /** The type of the condition that the server sets after a create. @defaultValue none */
   readonly condition?: string;
-  /** Name, for kinds whose names have a form. @defaultValue `{{ns}}-one` */
+  /** Name of the object, for kinds that restrict names. @defaultValue `{{ns}}-one` */
   readonly name?: string;
 }
 

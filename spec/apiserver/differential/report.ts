@@ -16,9 +16,9 @@ export interface Report {
   readonly subject: string;
   readonly requests: number;
   readonly agreed: number;
-  /** Requests with listed differences alone. */
+  /** Number of requests whose differences are all listed. */
   readonly listed: number;
-  /** Requests that differed in the first run of their scenario, and agreed in the second. */
+  /** Number of requests that differed in the first run of their scenario, and agreed in the second. */
   readonly agreedLater: number;
   /** For each entry, the number of requests with a difference that it lists. */
   readonly uses: ReadonlyMap<ListedDifference, number>;

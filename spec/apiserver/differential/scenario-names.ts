@@ -105,11 +105,11 @@ function withoutOwnedTimes(body: unknown): unknown {
   return JSON.parse(text);
 }
 
-/** The versions that those in an answer must have reached. */
+/** The versions that the versions in an answer must have reached. */
 interface Place {
   /** Undefined if the request reads one object. */
   readonly collection: ListBounds | undefined;
-  /** Versions of the events before, which a bookmark must have reached. */
+  /** Versions of the previous events, which a bookmark must have reached. */
   readonly seen: string[];
 }
 
@@ -139,7 +139,7 @@ function inPlace(value: unknown, place: Place): unknown {
     return { ...value, object: withVersion(object, storeVersion(object, { least })) };
   }
   if (typeof type === 'string' && isMembers(object)) {
-    // A table without its own collection: its version is that of the row.
+    // In an event, a table is not a list: its version is that of its row.
     const event = inPlace(object, { ...place, collection: undefined });
     place.seen.push(...versionsOf(object));
     return { ...value, object: event };

@@ -32,7 +32,7 @@ export const patchTypes = {
   apply: 'application/apply-patch+yaml',
 } as const;
 
-/** Accepted types that are not plain JSON. */
+/** Media types that a request can ask for, other than plain JSON. */
 export const representations = {
   table: 'application/json;as=Table;v=v1;g=meta.k8s.io',
   partial: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io',

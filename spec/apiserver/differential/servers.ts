@@ -139,7 +139,7 @@ function answerOf({ path }: Request, { code, headers, text }: Received): Answer 
 
 /**
  * Parses the events of a watch; an answer without events may be one `Status`. A bookmark after a bookmark is
- * dropped: the real server sends it or not, as time permits.
+ * dropped: the time decides whether the real server sends it.
  */
 function events(text: string): unknown {
   const lines = text.split('\n').filter((line) => line !== '');

@@ -101,7 +101,7 @@ class Normal {
         .replace(storeVersions, '$1VERSION')
         .replace(addresses, '$1ADDRESS')
         .replace(this.#names.isWhole ? drawnIp : serviceIp, 'ADDRESS')
-        // Go's structs, but for rules, and differences between them.
+        // Replaces Go structs, except rules, and drops the differences between structs.
         .replace(this.#names.isWhole ? structs : structsAndLists, '$1STRUCT')
         .replace(/\n(@@.*)?$/s, '')
     );

@@ -12,7 +12,7 @@ function create(spec: object): Promise<Answer> {
   return new Api().call('POST', '/apis/batch/v1/namespaces/default/cronjobs', cronJob);
 }
 
-/** The problem of a refused value, without the value. */
+/** Returns the problem of a refused value, without the value. */
 async function problemOf(field: string, value: string): Promise<string> {
   const message = causeMessages(await create({ [field]: value }))[`spec.${field}`] ?? '';
   return message.replace(`Invalid value: ${JSON.stringify(value)}: `, '');

@@ -24,7 +24,7 @@ const sharing = (name: string, resources: object): object => ({
   spec: { resources, containers: [{ name: 'c', image: 'i' }] },
 });
 
-/** The reason of a refusal, after `… is forbidden: `. */
+/** Returns the reason of a refusal: the text after `… is forbidden: `. */
 const why = (message: string): string => message.replace(/^.* is forbidden: /, '');
 
 async function withLimits(limits: object): Promise<Api> {

@@ -20,7 +20,7 @@ import type { OperatorError } from '../../../lib/system/operator-error.js';
 import type { BuilderTarget, Operator } from './target.js';
 import { isWrite } from './target.js';
 
-/** The kinds that most specs use: fewer lists than for all kinds of the builder. */
+/** The kinds that most specs use. A reconcile sends fewer lists for them than for all kinds of the builder. */
 export const usedKinds: readonly ResourceType<KubernetesObject>[] = [
   ConfigMap,
   Secret,

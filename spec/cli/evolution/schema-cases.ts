@@ -7,7 +7,7 @@ import type {
 
 /** A change of the schema of `spec.field`, and the effect on an object stored before it. */
 export interface SchemaCase {
-  /** The rules that report it. */
+  /** The rules that report the change. */
   readonly rules: readonly string[];
   readonly before: Schema;
   readonly after: Schema;

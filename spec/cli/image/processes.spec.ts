@@ -101,7 +101,7 @@ describe('The image of a project', () => {
       await mkdir(dirname(file('secrets', path)), { recursive: true });
       await writeFile(file('secrets', path), 'secret');
     }
-    // A source file with a similar name.
+    // A source file whose name is similar to that of a secret.
     await writeFile(file('secrets/src/kubeconfig.ts'), 'export {};');
     const files = (await buildImage('secrets')).split('\n');
     expect(files).to.include.members(['./src/main.ts', './src/kubeconfig.ts']);

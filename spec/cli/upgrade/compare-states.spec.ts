@@ -5,7 +5,7 @@ import { compareStates } from '../../../lib/cli/upgrade/compare-states.js';
 import { renderUpgrade } from '../../../lib/cli/upgrade/upgrade-report.js';
 import type { UnstructuredObject } from '../../../lib/object/index.js';
 
-/** Fields of an object; the uid is its kind and name. */
+/** Fields of an object. Its uid is by default its kind and name. */
 interface Given {
   readonly [field: string]: unknown;
   readonly apiVersion?: string;

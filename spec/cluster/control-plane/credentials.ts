@@ -9,7 +9,7 @@ import type { Program } from './programs.js';
 /** Programs that use the API server. */
 export const apiClients = ['kube-controller-manager', 'kube-scheduler', 'kwok'] as const;
 
-/** User names and tokens that the API server knows at start. */
+/** User names and tokens that the API server accepts from its start. */
 export interface Credentials {
   readonly adminToken: string;
   readonly programTokens: Readonly<Record<(typeof apiClients)[number], string>>;

@@ -35,14 +35,14 @@ export function normalized(output: Output, namespace: string): Output {
   };
 }
 
-/** `kubectl describe` prints the data of a ConfigMap from a Go map, in random order. */
+/** Sorts the data of a ConfigMap, which `kubectl describe` prints from a Go map, in random order. */
 function sortedData(stdout: string): string {
   const entry = /^\S+:\n----\n.*\n\n/gm;
   const sorted = (stdout.match(entry) ?? []).toSorted();
   return stdout.replace(entry, () => sorted.shift() ?? '');
 }
 
-/** The real server collects the causes of a refused custom resource from a Go map, in random order. */
+/** Sorts the causes of a refused custom resource. The real server takes them from a Go map, in random order. */
 function sortedCauses(stderr: string): string {
   const lines = stderr.split('\n');
   const first = lines.findIndex((line) => line.startsWith('* '));

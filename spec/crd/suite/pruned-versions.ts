@@ -50,7 +50,7 @@ export async function writtenByOtherVersion(
   return [created, read, written, updated];
 }
 
-/** Result on both servers. */
+/** The result, which is the same on both servers. */
 export const keptByVersions: readonly Thing['spec'][] = [
   { text: 'a', label: 'b', size: 1 },
   { text: 'a', label: 'b', size: 1 },

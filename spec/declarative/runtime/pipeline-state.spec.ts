@@ -7,7 +7,7 @@ import { tries } from '../../sample.js';
 import { planOf } from '../engine/pipelines.js';
 import { randomSpec, scenario } from '../engine/random-pipelines.js';
 
-/** A source backed by a map. Like a cache, it may change before the pipeline is told. */
+/** A source backed by a map. Like a cache, it may change before the pipeline gets the change. */
 class Store implements DocumentReader {
   readonly name: string;
   readonly documents: Map<string, Document>;

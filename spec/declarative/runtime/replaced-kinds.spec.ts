@@ -79,7 +79,7 @@ describe('A declarative controller whose CRD is deleted and created again', () =
     const client: Client = {
       ...forwarding(base.client),
       resourceType: (type) => {
-        // The first look-up finds the new kind.
+        // Only the first look-up returns the new kind.
         const isLate = type.kind === 'Gizmo' && looks.areScripted && ++looks.count > 1;
         return isLate ? Promise.reject(new Error('away')) : base.client.resourceType(type);
       },

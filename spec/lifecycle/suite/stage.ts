@@ -127,7 +127,7 @@ export class Stage {
     return this.target.admin;
   }
 
-  /** Names the configuration; a cluster-scoped one has the name of the namespace. */
+  /** The key of the configuration. A cluster-scoped one has the name of the namespace. */
   get key(): { readonly name: string; readonly namespace?: string } {
     const { namespace } = this;
     return this.type.kind.startsWith('Local') ? { name: 'config', namespace } : { name: namespace };

@@ -6,7 +6,7 @@ import type { SimulatedCluster } from '../simulated-cluster.js';
 import { daemonSet, imagePatch, ownedBy, podTemplate } from '../workload-objects.js';
 
 describe('a DaemonSet in the embedded cluster', () => {
-  // A quota refuses the pods of one DaemonSet.
+  // In one spec, a quota refuses the pods of a DaemonSet.
   afterEach(() => stopSimulatedClusters(/exceeded quota/));
 
   it('runs one ready pod on each node, including nodes added later', async () => {

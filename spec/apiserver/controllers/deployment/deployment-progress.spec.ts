@@ -4,7 +4,7 @@ import { simulatedCluster, stopSimulatedClusters } from '../simulated-cluster.js
 import type { SimulatedCluster } from '../simulated-cluster.js';
 import { deployment, imagePatch, refusalOf } from '../workload-objects.js';
 
-/** Follows the conditions of all Deployments. @returns them as lines, each once in a row */
+/** Follows the conditions of all Deployments. @returns them as lines, without equal lines in a row */
 function following({ changes }: SimulatedCluster): () => string[] {
   const seen = changes(Deployment);
   return () => {

@@ -16,7 +16,7 @@ function conditionsOf({ status }: Job): string[] {
 }
 
 describe('a Job in the embedded cluster', () => {
-  // A quota refuses the pods of one Job.
+  // In one spec, a quota refuses the pods of a Job.
   afterEach(() => stopSimulatedClusters(/exceeded quota/));
 
   it('runs pods up to parallelism at a time until completions are reached', async () => {

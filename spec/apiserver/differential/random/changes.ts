@@ -158,7 +158,7 @@ const keys: ReadonlySet<string> = new Set(
   ['name', 'k', 'port', 'containerPort', 'protocol', ...Object.values(mergeKeys)].map(String),
 );
 
-/** Whether a value is an item of a list, or a key of one. */
+/** Whether a value is an item of a list, or a merge key of such an item. */
 function isOfItem({ parent, pointer, name }: Node): boolean {
   return Array.isArray(parent) || (keys.has(name) && /\/\d+\/.*[^/]+$/.test(pointer));
 }
@@ -169,7 +169,7 @@ export const withChanges = (body: Arbitrary<Body>): Arbitrary<Body> => {
   return fc.oneof(body, gently, changed(gently, { changes: faults, maxLength: 1 }));
 };
 
-/** Strategic merge patches. */
+/** Bodies with directives of a strategic merge patch. */
 export const withDirectives = (body: Arbitrary<Body>): Arbitrary<Body> =>
   changed(withChanges(body), { changes: directives, maxLength: 2 });
 

@@ -170,7 +170,7 @@ const autoscalerStatus = {
   ],
 };
 
-/** Requests that random writes found to be answered differently before. */
+/** Returns a Deployment with this policy for the SELinux labels of volumes. */
 const deploymentWith = (seLinuxChangePolicy: string): Body => ({
   metadata: { name: 'one' },
   spec: {
@@ -212,6 +212,7 @@ const emptyTemplate: Body = {
   spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
 };
 
+/** Requests that the servers once answered differently: the random writes found them. */
 export const corners: readonly Scenario[] = [
   {
     // The server stores null bytes and reads them as empty bytes, so the next write changes the object in any case.

@@ -39,10 +39,8 @@ function establishing(): readonly Request[] {
   ];
 }
 
-/** A kind of field, and values for it. */ const definitions: readonly (readonly [
-  string,
-  Schema,
-])[] = [
+/** Definitions of Widgets by title. The server refuses most of them. */
+const definitions: readonly (readonly [string, Schema])[] = [
   ['no schema', widgets({}, { schema: undefined })],
   ['no type', widgets({ properties: { a: {} } })],
   ['bad type', widgets({ type: 'text' })],

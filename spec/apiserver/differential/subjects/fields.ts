@@ -16,7 +16,7 @@ interface Field {
   readonly schema: Schema;
 }
 
-/** How deep a field may be; pod templates have most of theirs below. */
+/** The maximum depth of a field in an object. Most fields of pod templates are deeper. */
 const deepest = 9;
 
 /**

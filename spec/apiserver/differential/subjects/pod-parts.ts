@@ -457,7 +457,7 @@ const constraints: readonly (readonly Body[])[] = [
   [spread, { ...spread, whenUnsatisfiable: 'ScheduleAnyway' }],
 ];
 
-/** Writes the status of a pod, from the one before. */
+/** Statuses of a pod, which are written one after the other. */
 const statuses: readonly Body[] = [
   ...[
     {

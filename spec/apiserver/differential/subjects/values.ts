@@ -31,7 +31,7 @@ const controllerOf = (podSpec: Body): Body => ({
   },
 });
 
-/** A pod spec with terms that lack a selector of labels. */
+/** A pod spec with affinity terms that lack a label selector. */
 const spreading = (topologyKey: string): Body => {
   const term = { topologyKey };
   const terms = {

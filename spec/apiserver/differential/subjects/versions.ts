@@ -72,7 +72,7 @@ export const versions: readonly Scenario[] = [
       // This apply changes nothing, so the object gets no defaults of v2.
       apply('a', two, widget('v2', { spec: { list: ['x'], replicas: 1 } })),
       apply('b', two, widget('v2', { spec: { list: ['x', 'y'] } })),
-      // Writes through v1 cannot show fields of v2 to its managers.
+      // The manager `c` owns a field that v1 does not have, while others write through v1.
       apply('c', two, widget('v2', { spec: { added: 'z' } })),
       apply('a', one, widget('v1', { spec: { list: ['x', 'x'] } }), true),
       patch('merge', `${one}?fieldManager=d`, { spec: { list: ['x', 'x'] } }),

@@ -7,9 +7,9 @@ import type { Scenario, Step } from './scenario.js';
  * them.
  */
 export interface RecordedStep extends Step {
-  /** The object before, if it differs from the one after the previous step. */
+  /** The object before the step, if it differs from the one after the previous step. */
   readonly before?: UnstructuredObject;
-  /** The object after, or `'same'` if its `resourceVersion` did not change. */
+  /** The object after the step, or `'same'` if its `resourceVersion` did not change. */
   readonly after?: UnstructuredObject | 'same';
   readonly error?: RecordedError;
 }
