@@ -72,7 +72,7 @@ describe('metrics of a generated project on a real API server', () => {
     });
   }
 
-  /** Returns a token of a new ServiceAccount, like Prometheus has. */
+  /** Returns a token of a new ServiceAccount, as Prometheus uses. */
   async function tokenOf(account: string): Promise<string> {
     await kubectl.print(['-n', namespace, 'create', 'serviceaccount', account]);
     return (await kubectl.print(['-n', namespace, 'create', 'token', account])).trim();

@@ -25,8 +25,8 @@ const sharedName = 'the-site';
 const ownName = /spec-[0-9a-f]{8}/g;
 
 /**
- * Normalizes the hash of applied objects, which depends on the owner's UID, and the token, which
- * depends on its name.
+ * Normalizes the hash of applied objects, which depends on the owner's UID, and the token, which depends on the
+ * owner's name.
  */
 function comparable(object: UnstructuredObject): UnstructuredObject {
   const { annotations, managedFields = [] } = object.metadata;

@@ -85,7 +85,7 @@ export async function beginPost(
   };
 }
 
-/** An API server with a proxy to Services, which the embedded server does not have, in front of a cluster. */
+/** A server in front of an embedded cluster. It adds the API server's proxy to Services, which that cluster lacks. */
 export class ServiceProxy {
   readonly #server: Server;
   readonly #cluster: EmbeddedCluster;

@@ -46,7 +46,7 @@ describe('Answers to requests for plans', () => {
   let clock: VirtualClock;
   let lines: LogLine[];
   let answers: ReturnType<typeof planAnswers>;
-  /** Ends the reconciles that wait. */
+  /** Functions that end the waiting reconciles. */
   let resume: (() => void)[];
   let waits: boolean;
 

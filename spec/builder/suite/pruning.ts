@@ -379,7 +379,7 @@ export function pruningSuite(open: OpenScene): void {
     const listed = await operator.requests();
     const lists = listed.filter(({ verb }) => verb === 'list').map(({ resource }) => resource);
     expect(lists.sort()).to.deep.equal(['configmaps', 'secrets']);
-    // The builder also deletes objects of a kind that has no link any more.
+    // The builder also deletes objects of a kind that no longer has a link.
     const results = await new Builder({ client: operator.client, owner, controllerName })
       .configMap({ name: 'env' })
       .reconcile();

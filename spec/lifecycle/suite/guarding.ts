@@ -269,7 +269,7 @@ async function refusal(stage: Stage): Promise<string | undefined> {
   return conditions.find(({ type }) => type === 'PruneRefused')?.message;
 }
 
-/** Returns a client whose lists of ConfigMaps do not change any more, like those of a cache without events. */
+/** Returns a client whose lists of ConfigMaps no longer change, like those of a cache without events. */
 async function lagging(stage: Stage): Promise<Client> {
   const { client } = stage.operator;
   const { namespace } = stage;

@@ -18,7 +18,7 @@ import { upgradingSuite } from './upgrading.js';
 import { waitingSuite } from './waiting.js';
 import { watchingOverSuite } from './watching-over.js';
 
-/** Declares the lifecycle page's cases, on either server. */
+/** Declares the cases of docs/lifecycle.md, on either server. */
 export function lifecycleSuite(newTarget: () => Promise<BuilderTarget>): void {
   const open = stages(newTarget);
 
