@@ -13,7 +13,7 @@ async function target(): Promise<MigrationTarget> {
 }
 
 interface RangeResponse {
-  /** The values that were found, in Base64; absent if there are none. */
+  /** The values that were found, in Base64; absent if no value was found. */
   readonly kvs?: readonly { readonly value: string }[];
 }
 

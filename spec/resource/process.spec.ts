@@ -286,7 +286,7 @@ function failWith(value: unknown): Promise<never> {
 
 type Act = 'cancelReconciliation' | 'cancelResource' | 'throw';
 
-/** What a resource does in one of its steps; `at` is the number of the step. */
+/** The action of a resource in one of its steps; `at` is the number of the step. */
 interface ActIn {
   readonly at: number;
   readonly act: Act;
