@@ -3,7 +3,7 @@ import { EmbeddedApiServer } from '../../lib/apiserver/internal.js';
 import { WholeBody } from '../../lib/system/index.js';
 
 describe('inProcessTransport', () => {
-  it('does not carry out a request that is aborted before', async () => {
+  it('does not carry out a request whose signal was aborted before the call', async () => {
     const server = new EmbeddedApiServer();
     const transport = server.transport();
     const request = { method: 'DELETE', path: '/api/v1/namespaces/default', headers: {} } as const;

@@ -146,7 +146,7 @@ describe('An operator that adopts a Service', () => {
   const key = { name: 'toys', namespace: 'default' };
 
   for (const place of ['its builder', 'the link'])
-    it(`keeps it at a StatefulSet, which it does not own, with adopt of ${place}`, async () => {
+    it(`keeps the selector of the Service on a StatefulSet that it does not own, with adopt of ${place}`, async () => {
       const client = cluster().client();
       const { namespace } = key;
       const selector = { app: 'former' };
@@ -187,7 +187,7 @@ describe('An operator that adopts a Service', () => {
 describe('A Builder with `owns` of other kinds than its workloads', () => {
   const cluster = testCluster();
 
-  it('keeps a Service at its Deployment until the StatefulSet in its place is rolled out', async () => {
+  it('keeps the selector of a Service on a Deployment until the StatefulSet that replaces it is rolled out', async () => {
     const { clock } = cluster();
     const client = cluster().client();
     const owner = await client.create<ConfigMap>({

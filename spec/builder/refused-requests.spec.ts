@@ -17,7 +17,7 @@ import { embeddedTarget } from './suite/embedded-target.js';
 import { podSpec, Scene, summary } from './suite/scene.js';
 import type { BuilderTarget } from './suite/target.js';
 
-describe('Builder, if the server refuses', () => {
+describe('Builder on a server that refuses requests', () => {
   let target: BuilderTarget;
   let scene: Scene;
   let lines: (readonly [message: string, fields: LogFields | undefined])[];
@@ -42,7 +42,7 @@ describe('Builder, if the server refuses', () => {
     return faulty(scene.operator.client, { rules });
   };
 
-  it('to list pods, still prunes what the new template no longer needs, and logs the missing rule', async () => {
+  it('still prunes what the new template no longer needs if it cannot list pods, and logs the missing rule', async () => {
     const chain = (env: string): Builder =>
       scene
         .builder({ client: without('Pod'), logger })
@@ -82,7 +82,7 @@ describe('Builder, if the server refuses', () => {
     });
   };
 
-  it('to list pods, finds a broken rollout at its deadline only, and logs the missing rule', async () => {
+  it('finds a broken rollout only at its deadline if it cannot list pods, and logs the missing rule', async () => {
     await blockedByPod();
     const result = await target.eventually(async () => {
       const [each] = await storeOf('2', { client: without('Pod'), logger }).reconcile();
@@ -96,7 +96,7 @@ describe('Builder, if the server refuses', () => {
     ]);
   });
 
-  it('to list a kind of workloads, keeps the ready pods of another kind behind a Service', async () => {
+  it('keeps the ready pods of a workload behind a Service if it cannot list workloads of another kind', async () => {
     const front = (name: string): Builder =>
       scene
         .builder({ client: without('Deployment'), owns: [Service, StatefulSet] })
@@ -117,7 +117,7 @@ describe('Builder, if the server refuses', () => {
     ['is gone meanwhile', 404, 'NotFound'],
     ['was replaced meanwhile', 409, 'Conflict'],
   ] as const) {
-    it(`to delete a pod that blocks a rollout, because it ${what}, goes on`, async () => {
+    it(`continues if it cannot delete a pod that blocks a rollout, because the pod ${what}`, async () => {
       await blockedByPod();
       const fault = { type: 'error', status, reason } as const;
       const rules: FaultRule[] = [{ fault, verbs: ['delete'], kinds: ['Pod'] }];
@@ -133,7 +133,7 @@ describe('Builder, if the server refuses', () => {
     });
   }
 
-  it('to delete a pod that blocks a rollout for another reason, fails', async () => {
+  it('fails if it may not delete a pod that blocks a rollout', async () => {
     await blockedByPod();
     const fault = { type: 'error', status: 403, reason: 'Forbidden' } as const;
     const rules: FaultRule[] = [{ fault, verbs: ['delete'], kinds: ['Pod'] }];
@@ -145,7 +145,7 @@ describe('Builder, if the server refuses', () => {
     });
   });
 
-  it('to list the kinds that it serves, fails only the objects of the kinds that are unknown without the list', async () => {
+  it('fails only the objects of unknown kinds if it cannot discover the served kinds', async () => {
     const problem = new OperatorError('ConnectionFailed', 'GET /apis: the connection was reset');
     const client: Client = {
       ...forwarding(scene.operator.client),
@@ -162,7 +162,7 @@ describe('Builder, if the server refuses', () => {
     expect(await scene.find(Secret, 'database')).not.to.equal(undefined);
   });
 
-  it('an object because its kind is not served yet, waits a second if the definition is established', async () => {
+  it('waits a second for a kind that is not served yet although its definition is established', async () => {
     const rbac = 'rbac.authorization.k8s.io';
     const metadata = { name: `owner-${scene.namespace}` };
     scene.owner = await scene.admin.create<ClusterRole>({

@@ -60,7 +60,7 @@ describe('rolloutStateOf', () => {
     });
   });
 
-  it('reports an OnDelete workload as unwatched and returns undefined for a kind that does not roll', () => {
+  it('reports a workload with OnDelete as unwatched, and returns undefined for a kind without rollouts', () => {
     const onDelete = statefulSet({ updateStrategy: { type: 'OnDelete' } });
     expect(rolloutStateOf(onDelete, judgement)).to.have.property('state', 'unwatched');
     const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'a' } };

@@ -156,7 +156,7 @@ describe('The hashes for a workload', () => {
   }
 });
 
-describe('A custom resource after its definition', () => {
+describe('A custom resource whose definition is in the chain', () => {
   const type = {
     group: 'example.com',
     version: 'v1',
@@ -204,24 +204,24 @@ describe('A custom resource after its definition', () => {
   });
   for (const [what, result, status, answer, expected] of [
     [
-      'waits for a new one',
+      'waits for a new definition',
       { operation: 'created' },
       established,
       undefined,
       ['was just applied', 1_000],
     ],
-    ['waits for a changed one', spec(), established, undefined, ['was just applied', 1_000]],
-    ['does not wait for repaired drift', spec('other'), established, undefined, undefined],
+    ['waits for a changed definition', spec(), established, undefined, ['was just applied', 1_000]],
+    ['does not wait for a definition whose drift was repaired', spec('other'), established, undefined, undefined],
     [
-      'does not wait for changed labels',
+      'does not wait for a definition whose labels changed',
       { operation: 'configured', changes: [{ path: 'metadata.labels', from: 1, to: 2 }] },
       ...([established, undefined, undefined] as const),
     ],
-    ['does not wait for one in force', {}, established, undefined, undefined],
-    ['waits until it is established', {}, {}, undefined, ['is not established yet', 5_000]],
-    ['waits until it has a status', {}, undefined, undefined, ['is not established yet', 5_000]],
+    ['does not wait for a definition that is established and unchanged', {}, established, undefined, undefined],
+    ['waits until the definition is established', {}, {}, undefined, ['is not established yet', 5_000]],
+    ['waits until the definition has a status', {}, undefined, undefined, ['is not established yet', 5_000]],
     [
-      'waits with the reason for refused names',
+      'waits for a definition whose names are refused, and reports the reason',
       ...([
         {},
         { conditions: [{ type: 'NamesAccepted', status: 'False', message: 'taken' }] },
@@ -229,7 +229,7 @@ describe('A custom resource after its definition', () => {
       ...([undefined, ['is not established yet: taken', 5_000]] as const),
     ],
     [
-      'waits for its version',
+      'waits until its version is served',
       ...([{}, established, unknown, ['is not served as example.com/v1 yet', 1_000]] as const),
     ],
   ] as const) {
@@ -247,7 +247,7 @@ describe('A custom resource after its definition', () => {
     expect(await wait({}, established, refused).catch(String)).to.equal('Error: no connection');
   });
 
-  it('has the kinds of its served versions', () => {
+  it('has a known kind if its version is served by the definition', () => {
     const whole = (versions: unknown, scope = 'Namespaced'): never =>
       ({
         ...definition,

@@ -47,7 +47,7 @@ describe('Metrics of a cache', () => {
     await cache.stop();
   });
 
-  it('of the cache of a cluster can be removed, and those of other clusters stay', async () => {
+  it('can be removed for one cluster, and stay for other clusters', async () => {
     const registry = new Registry();
     const metrics = promMetrics(registry);
     const samplesOf = async (cluster: string): Promise<string[]> =>

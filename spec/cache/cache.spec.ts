@@ -421,7 +421,7 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it('names the place for an option of a single kind', () => {
+  it('rejects an option of a single kind among those of the cache, and names its place', () => {
     const options = { labelSelector: 'app=web' };
     expect(() => newCache(options as object)).to.throw(
       'cache: unknown option "labelSelector"; give it to a kind: types: [cachedType({ type, … })]',

@@ -186,7 +186,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('waits for a later state without a match on an earlier one', async () => {
+    it('waits for a state after its own write, although an earlier state that arrives late would match', async () => {
       const setup = new Setup();
       setup.server.put('a', { spec: { color: 'red' } });
       await setup.sync();
@@ -207,7 +207,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('reads them under any order of writes and watch events', async () => {
+    it('reads them in any order of writes and watch events', async () => {
       const names = fc.constantFrom('a', 'b', 'c');
       const step = fc.record({
         do: fc.constantFrom('write', 'write', 'delete', 'other', 'otherDelete', 'pause', 'resume'),

@@ -36,7 +36,7 @@ const spec = '{"list":[{"name":"a text that is shared"}]}';
 const other = '{"list":[{"name":"a text that is shared"},1]}';
 
 describe('known parts', () => {
-  it('are the cached values: of the object, for the latest text', () => {
+  it('are the cached values of the same object if the text is the latest of that object', () => {
     const known = new KnownParts();
     const change = cached(known);
     const first = change(spec);
@@ -49,7 +49,7 @@ describe('known parts', () => {
     expect(known.read('u', 'spec', spec)).not.to.equal(first);
   });
 
-  it('are not known before the object is in the cache', () => {
+  it('are not shared before the object is in the cache', () => {
     const known = new KnownParts();
     const first = known.read('u', 'spec', spec);
     expect(known.read('u', 'spec', spec)).not.to.equal(first);

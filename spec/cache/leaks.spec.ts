@@ -31,7 +31,7 @@ describe('many starts and stops', () => {
 
   after(() => cluster.stop());
 
-  it('of caches leave no timer, listener or watch behind, at whatever moment they stop', async () => {
+  it('leave no timer, listener or watch of a cache behind, at whatever moment it stops', async () => {
     const client = cluster.client();
     const before = resources();
     const { signal } = new AbortController();
@@ -53,7 +53,7 @@ describe('many starts and stops', () => {
     await client.close();
   });
 
-  it('of clients over sockets leave no socket or timer behind', async () => {
+  it('leave no socket or timer of a client over sockets behind', async () => {
     const url = await cluster.listen();
     const server = resources();
     for (let n = 0; n < 30; n++) {
@@ -76,7 +76,7 @@ describe('many starts and stops', () => {
     expect(open).to.be.at.most(0);
   });
 
-  it('and churn of objects keep the heap bounded', async () => {
+  it('keep the heap bounded while objects come and go', async () => {
     const client = cluster.client();
     const cache = new Cache({ client });
     const informer = cache.informer(ConfigMap);

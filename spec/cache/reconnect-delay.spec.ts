@@ -24,7 +24,7 @@ describe('ReconnectDelay', () => {
     expect(range((delay) => delay.afterHealth())).to.deep.equal([800, 1_600]);
   });
 
-  it('doubles with each failure to 30 s, and to 5 s for a kind that is not served', () => {
+  it('doubles with each failure up to 30 s, or up to 5 s for a kind that is not served', () => {
     const growing = [800, 1_600, 3_200];
     expect(delays((delay) => delay.next())).to.deep.equal([
       ...[...growing, 6_400, 12_800, 25_600, 30_000, 30_000],

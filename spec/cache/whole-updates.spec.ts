@@ -173,7 +173,7 @@ describe('An update of an object that a transform has shortened', () => {
       expect((await admin.get(Shop, key)).spec.size).to.equal(3);
     });
 
-    it('keeps a list of which items were dropped, and is refused if it changes that list', async () => {
+    it('keeps a list of which the transform dropped an item, and is refused if it changes that list', async () => {
       const client = await shortened((one) => {
         const conditions = one.status?.conditions?.filter((each) => !isEqual(each, busy)) ?? [];
         return { ...one, status: { ...one.status, conditions } };

@@ -99,7 +99,7 @@ describe('WriteOverlay', () => {
     expect(version()).to.equal('5');
   });
 
-  it('does not know the state of an object with opaque versions until the watch shows the written version', () => {
+  it('leaves the state of an object with opaque versions open until the watch shows the written version', () => {
     const { clock, overlay, show, version } = newOverlay();
     show(object('x1'), 'x1');
     overlay.written(object('x2'));
@@ -120,7 +120,7 @@ describe('WriteOverlay', () => {
     expect([version(), overlay.size]).to.deep.equal(['x1', 0]);
   });
 
-  it('does not know the state of an object after a conflict until the object changes or one live read was made', () => {
+  it('leaves the state of an object open after a conflict until the object changes or one live read was made', () => {
     const { overlay, show, version } = newOverlay();
     show(object('5'), '10');
     overlay.conflicted('ns/a');
@@ -132,7 +132,7 @@ describe('WriteOverlay', () => {
     expect(version()).to.equal('11');
   });
 
-  it('does not know the state of an object after a conflict until the object is gone', () => {
+  it('leaves the state of an object open after a conflict until the object is gone', () => {
     const { overlay, show, version } = newOverlay();
     show(object('5'), '10');
     overlay.conflicted('ns/a');
@@ -145,7 +145,7 @@ describe('WriteOverlay', () => {
     expect(version(), 'as it was at the conflict').to.equal('unsettled');
   });
 
-  it('does not know the state of an object after a conflict until the watch has passed our own write', () => {
+  it('leaves the state of an object open after a conflict until the watch has passed our own write', () => {
     const { overlay, show, version } = newOverlay();
     show(object('5'), '10');
     overlay.written(object('12'));
@@ -156,7 +156,7 @@ describe('WriteOverlay', () => {
     expect(version()).to.equal('13');
   });
 
-  it('does not know the state of an object after a deleteCollection until the object is gone or in deletion', () => {
+  it('leaves the state of an object open after a deleteCollection until the object is gone or in deletion', () => {
     const { overlay, show, version } = newOverlay();
     show(object('5'), '10');
     overlay.deletedWithOthers('ns/a', 'earlier');

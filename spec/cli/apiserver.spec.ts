@@ -91,7 +91,7 @@ describe('operator-builder apiserver', () => {
     expect(error).to.include({ code: 'ENOENT' });
   });
 
-  it('starts by the command of the image', async () => {
+  it('starts with the command of the Dockerfile', async () => {
     const dockerfile = await readFile('samples/apiserver-image/Dockerfile', 'utf8');
     const words = ['ENTRYPOINT', 'CMD'].flatMap((keyword) => {
       const [, list = ''] = new RegExp(`^${keyword} (\\[.*\\])$`, 'm').exec(dockerfile) ?? [];

@@ -148,7 +148,7 @@ describe('operator-builder declarative manifests', () => {
       [sidecar, { name: 'controller', newName: 'b', newTag: '2' }],
     ],
     [
-      'replaces a tag by a digest',
+      'replaces the tag of an image by a digest',
       [{ name: 'controller', newName: 'a', newTag: '1' }, sidecar],
       `b@${digest}`,
       [{ name: 'controller', newName: 'b', digest }, sidecar],
@@ -159,9 +159,9 @@ describe('operator-builder declarative manifests', () => {
       'b:2',
       [sidecar, { name: 'controller', newName: 'b', newTag: '2' }],
     ],
-    ['adds the images', undefined, 'b:2', [{ name: 'controller', newName: 'b', newTag: '2' }]],
+    ['adds a list of images', undefined, 'b:2', [{ name: 'controller', newName: 'b', newTag: '2' }]],
   ] as const) {
-    it(`${what} of the Deployment with --image, and keeps all others`, async () => {
+    it(`${what} in config/manager with --image, and keeps all other images`, async () => {
       const directory = `images-${++count}`;
       await run(operatorOf(), '-d', directory);
       const path = file(directory, 'config/manager/kustomization.yaml');
@@ -303,7 +303,7 @@ describe('operator-builder declarative manifests', () => {
     ["only with '*'", ['--namespaces', '*'], undefined],
   ] as const) {
     const does = limit?.includes('bank') === true ? 'keeps' : 'changes';
-    it(`${does} the limit to namespaces in a later run ${what}`, async () => {
+    it(`${does} the namespaces of an earlier run ${what}`, async () => {
       const map = "{ apiGroup: '', kind: ConfigMap }";
       const text = operatorOf({ source: map, target: map });
       const directory = ['-d', `limited-${++count}`];
@@ -390,7 +390,7 @@ describe('operator-builder declarative manifests', () => {
     });
   }
 
-  it('keeps the name of a directory', async () => {
+  it('keeps the name of the operator in a directory, and refuses another name', async () => {
     const directory = ['-d', 'named'];
     await run(operatorOf(), ...directory, '--name', 'shop');
     const again = await run(operatorOf(), ...directory, '--check');
@@ -414,7 +414,7 @@ describe('operator-builder declarative manifests', () => {
     expect(stderr).to.include('--name: missing');
   });
 
-  it('reads the operator of the standard input', async () => {
+  it('reads the operator from the standard input', async () => {
     const args = ['declarative', 'manifests', '-', '-d', 'piped', '--name', 'piped'];
     const made = await cli(args, { cwd: file(), stdin: operatorOf() });
     expect(made, made.stderr).to.include({ code: 0 });

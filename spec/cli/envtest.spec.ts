@@ -131,7 +131,7 @@ describe('operator-builder envtest', () => {
     }
   });
 
-  it('serves by the certificates and the authorization of the flags, without controllers', async () => {
+  it('serves with the certificates and the authorization mode in its flags, without controllers', async () => {
     const admin = await asUser('admin', 'system:masters');
     const jane = await asUser('jane');
     const stderr = await whileServing({}, async (url) => {

@@ -198,7 +198,7 @@ describe('operator-builder graph', () => {
     ]);
   });
 
-  it('draws an operator without controllers and webhooks as nothing', () => {
+  it('draws an empty graph for an operator without controllers and webhooks', () => {
     expect(controllerDrawing({ operator: 'none', controllers: [], webhooks: [] })).to.deep.equal({
       ...{ nodes: [], frames: [], arrows: [] },
     });

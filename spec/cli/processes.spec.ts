@@ -66,7 +66,7 @@ describe('The process of a command', () => {
       return { code, stdout, stderr };
     }
 
-    it('fails if the output can take nothing', async () => {
+    it('fails if the standard output is full', async () => {
       const { code, stderr } = await endOf(`${command} > /dev/full`);
       expect({ code, stderr }).to.deep.equal({
         code: 1,
@@ -100,7 +100,7 @@ describe('The process of a command', () => {
       expect(await readdir(file('graph'))).to.deep.equal(['drawn.svg']);
     });
 
-    it('fails only for a missing result: other outputs may be full', async () => {
+    it('does not report a full standard output if the command fails before it writes a result', async () => {
       const { code, stderr } = await endOf(`${command.replace('bash', 'none')} > /dev/full`);
       expect(code).to.equal(1);
       expect(stderr).to.include('Allowed choices are').and.not.include('standard output');

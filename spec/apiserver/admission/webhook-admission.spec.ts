@@ -82,7 +82,7 @@ describe('admission webhooks', () => {
     expect(answer.headers['warning']).to.equal('299 - "saw v", 299 - "saw v+"');
   });
 
-  it('are reinvoked with the policy IfNeeded if a later one has changed the object', async () => {
+  it('are reinvoked with the policy IfNeeded if a later webhook has changed the object', async () => {
     const hooks = new WebhookApi();
     await hooks.configure('Mutating', { reinvocationPolicy: 'IfNeeded' }, {});
     const paths: unknown[] = [];
@@ -96,7 +96,7 @@ describe('admission webhooks', () => {
     expect(paths).to.deep.equal(['/0?timeout=10s', '/1?timeout=10s', '/0?timeout=10s']);
   });
 
-  it('are reinvoked if an earlier one changes the object when it is reinvoked', async () => {
+  it('are reinvoked if an earlier webhook changes the object in its own reinvocation', async () => {
     const hooks = new WebhookApi();
     const reinvoked = { reinvocationPolicy: 'IfNeeded' };
     await hooks.configure('Mutating', reinvoked, {}, reinvoked);
@@ -112,7 +112,7 @@ describe('admission webhooks', () => {
     expect(paths.join('')).to.equal('01202');
   });
 
-  it('that add a container are called again with the policy IfNeeded, after a LimitRange has completed the container', async () => {
+  it('are called again with the policy IfNeeded if they add a container that a LimitRange then completes', async () => {
     const hooks = new WebhookApi();
     const limits = [{ type: 'Container', default: { cpu: '1' } }];
     await hooks.api.create('/api/v1/namespaces/default/limitranges', {
@@ -148,7 +148,7 @@ describe('admission webhooks', () => {
     expect(headers['warning']).to.equal('299 - "one"');
   });
 
-  it('that return invalid managedFields leave them as they are, with a warning', async () => {
+  it('do not change the managedFields of an object if they return invalid ones, and cause a warning', async () => {
     const hooks = new WebhookApi();
     await hooks.configure('Mutating', {});
     const entry = { manager: 'm', operation: 'Merge', apiVersion: 'v1', fieldsType: 'FieldsV1' };
@@ -196,7 +196,7 @@ describe('admission webhooks', () => {
     expect(await called(configMaps, configMap('b', {}, labels))).to.deep.equal([1]);
   });
 
-  it('for Namespaces are selected by the labels of the written Namespace', async () => {
+  it('are selected by the labels of the Namespace itself if a write is for a Namespace', async () => {
     const hooks = new WebhookApi();
     const namespaces = '/api/v1/namespaces';
     await hooks.configure('Validating', {
@@ -282,7 +282,7 @@ describe('admission webhooks', () => {
     expect(hooks.reviews).to.deep.equal([]);
   });
 
-  it('that are functions fail the write when their time is over, or when the server stops', async () => {
+  it('fail the write if their function in this process does not return in time, or if the server stops', async () => {
     const hooks = new WebhookApi();
     await hooks.configure('Validating', { timeoutSeconds: 2 });
     const { api } = hooks;

@@ -84,7 +84,7 @@ describe('admission webhooks of subresources', () => {
     ['PUT', undefined],
     ['PATCH', merge],
   ] as const) {
-    it(`receive a Scale by ${verb} after its owners are recorded, and validate that of the parent`, async () => {
+    it(`mutate the Scale of a ${verb} after its field managers are recorded, and validate the Scale of the changed object`, async () => {
       const hooks = new WebhookApi();
       const { api } = hooks;
       const web = deployment('web', { replicas: 3 });
@@ -113,7 +113,7 @@ describe('admission webhooks of subresources', () => {
     });
   }
 
-  it('receive the whole Scale that an apply without metadata makes', async () => {
+  it('receive the Scale with its metadata although an apply sends it without', async () => {
     const hooks = new WebhookApi();
     await hooks.api.create(deployments, deployment('web'));
     const rules = [rule({ apiGroups: ['apps'], resources: ['deployments/scale'] })];
@@ -126,7 +126,7 @@ describe('admission webhooks of subresources', () => {
     expect(hooks.reviews[0]?.object?.metadata.name).to.equal('web');
   });
 
-  it('receive the name of a subresource, and none for the object itself', async () => {
+  it('receive the name of the subresource, and no such name in requests for the object itself', async () => {
     const hooks = new WebhookApi();
     await hooks.api.create(deployments, deployment('web'));
     const resources = ['deployments', 'deployments/scale'];

@@ -106,7 +106,7 @@ describe('a request that the server forwards to an extension server', () => {
     `/openapi/v3${root}/x\\..\\..\\..\\..\\apis`,
     `/openapi/v3${root}/../../x`,
   ]) {
-    it(`is answered 404 if the extension server could read another path: ${JSON.stringify(path)}`, async () => {
+    it(`is answered 404 if the extension server could read its path as another path: ${JSON.stringify(path)}`, async () => {
       const { code } = await api.get(path);
       expect(code).to.equal(404);
       expect(arrived).to.deep.equal([]);

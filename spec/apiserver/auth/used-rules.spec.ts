@@ -17,7 +17,7 @@ describe('usedRoles', () => {
   });
   afterEach(() => cluster.stop());
 
-  it('returns a Role per namespace and a ClusterRole for the rest, for one user', async () => {
+  it('returns for one user a Role per namespace, and a ClusterRole for requests without a namespace', async () => {
     const client = cluster.client({ user: 'operator' });
     await client.create(configMap);
     await client.get(ConfigMap, { name: 'a', namespace: 'default' });
@@ -43,7 +43,7 @@ describe('usedRoles', () => {
     ]);
   });
 
-  it('names the objects if asked to, except those that a rule without names covers', async () => {
+  it('lists resourceNames on request, except for objects that a rule without names allows', async () => {
     const client = cluster.client({ user: 'operator' });
     await client.create(configMap);
     await client.create({ ...configMap, metadata: { name: 'b', namespace: 'default' } });
@@ -66,7 +66,7 @@ describe('usedRoles', () => {
     ]);
   });
 
-  it('omits in a Role what the ClusterRole grants, unless all is cluster-wide', async () => {
+  it('omits from a Role what the ClusterRole grants, and returns only a ClusterRole with clusterWide', async () => {
     const client = cluster.client({ user: 'operator' });
     await client.list(ConfigMap);
     await client.list(ConfigMap, { namespace: 'default' });
@@ -82,7 +82,7 @@ describe('usedRoles', () => {
     expect(shown({ clusterWide: true })).to.deep.equal([['ClusterRole', 'list', 'create']]);
   });
 
-  it('omits refused requests, unless asked for those that RBAC refused', async () => {
+  it('omits refused requests, but includes those that RBAC refused on request', async () => {
     await cluster.client({ user: 'operator' }).list(Node);
     const [listed] = cluster.requests.entries;
     const refused = { ...listed!, denied: true as const, code: 403 };
@@ -110,7 +110,7 @@ describe('usedRoles', () => {
     }
   });
 
-  it('is sufficient for the same run with RBAC', async () => {
+  it('returns roles that allow the same requests on a server with RBAC', async () => {
     const run = async (on: EmbeddedCluster): Promise<void> => {
       const client = on.client({ user: 'operator' });
       await client.apply(configMap, { fieldManager: 'x' });

@@ -111,7 +111,7 @@ describe('EmbeddedCluster', () => {
     expect(error).to.have.property('code', 'InvalidOption');
   });
 
-  it('uses the authorizer of one client, also for the roles that the client creates', async () => {
+  it('uses the authorizer of a client for its requests, and for the rights that it may grant by roles', async () => {
     const cluster = await started();
     const rules = [
       { apiGroups: [''], resources: ['configmaps'], verbs: ['list'] },

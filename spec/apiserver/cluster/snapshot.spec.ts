@@ -206,7 +206,7 @@ describe('Snapshots of an EmbeddedCluster', () => {
     expect((await client.list(Pod)).items).to.have.length(1);
   });
 
-  describe('of a version that accepted more values in selectors', () => {
+  describe('with selector values that only an earlier version of the server accepted', () => {
     const expression = (value: string) => ({ key: 'a', operator: 'In', values: [value] });
     const terms = (value: string) => ({
       nodeSelectorTerms: [{ matchExpressions: [expression(value)] }],
@@ -240,7 +240,7 @@ describe('Snapshots of an EmbeddedCluster', () => {
       'the node affinity of a volume': volume,
     };
     for (const [title, make] of Object.entries(makers)) {
-      it(`let their objects be updated with ${title} that has such values`, async () => {
+      it(`allow an update of an object with such a value in ${title}`, async () => {
         const client = cluster.client();
         const object = make('valid');
         await client.create(object);
@@ -267,7 +267,7 @@ describe('Snapshots of an EmbeddedCluster', () => {
       });
     }
 
-    it('still refuse other values where the stored ones are valid', async () => {
+    it('still refuse such a value in an update of an object whose stored values are valid', async () => {
       const client = cluster.client();
       await client.create(volume('valid'));
       const body = { spec: volume('not valid').spec };

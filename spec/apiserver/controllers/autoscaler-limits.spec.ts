@@ -203,7 +203,7 @@ describe('the limits of a HorizontalPodAutoscaler', () => {
     expect(sizes()).to.deep.equal([5, 8]);
   });
 
-  it('let it grow when the window of growth is over, by the default policies', async () => {
+  it('let it grow by the default policies when the stabilization window for scaling up is over', async () => {
     const { sizes, clock, settled } = await scaled(
       ...([2, '800m', up({ stabilizationWindowSeconds: 60 })] as const),
     );
@@ -218,7 +218,7 @@ describe('the limits of a HorizontalPodAutoscaler', () => {
     expect(sizes()).to.deep.equal([6, 12]);
   });
 
-  it('let it shrink when the default window is over', async () => {
+  it('let it shrink when the default stabilization window is over', async () => {
     const { sizes, clock, settled } = await scaled(6, '60m', {});
     await clock.advance(299_999);
     await settled();
@@ -229,7 +229,7 @@ describe('the limits of a HorizontalPodAutoscaler', () => {
   });
 });
 
-describe('the report of a HorizontalPodAutoscaler', () => {
+describe('a HorizontalPodAutoscaler in its status and Events', () => {
   afterEach(() => stopSimulatedClusters(/deployments default\/web: .* 409 Conflict/));
 
   async function report(replicas: number | undefined, spec: object) {
@@ -356,7 +356,7 @@ describe('the report of a HorizontalPodAutoscaler', () => {
     ]);
   });
 
-  it('names the metric that changed the size, and has the time of the change', async () => {
+  it('names the metric that changed the size, and the time of the change', async () => {
     const { list, get, clock, settled, cluster } = await scaled(2, '200m', {});
     cluster.metrics.add({ metric: 'cpu', total: '100m' });
     await clock.advance(300_000);
@@ -373,7 +373,7 @@ describe('the report of a HorizontalPodAutoscaler', () => {
     expect(status!.lastScaleTime).to.equal(shrunk.firstTimestamp);
   });
 
-  it('shows the usage of a container and its share of the request', async () => {
+  it('shows the usage of a container, and its percentage of the request', async () => {
     const utilization = { type: 'Utilization', averageUtilization: 50 };
     const containerResource = { name: 'cpu', container: 'main', target: utilization };
     const metrics = [{ type: 'ContainerResource', containerResource }];

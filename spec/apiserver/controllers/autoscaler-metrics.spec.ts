@@ -214,7 +214,7 @@ describe('a HorizontalPodAutoscaler with metrics', () => {
     expect(await reasonsIn(cluster)).to.include({ ScalingActive: 'FailedGetResourceMetric' });
   });
 
-  it('uses the last rule that matches, and no rule after its removal', async () => {
+  it('uses the last metrics that a test has added for its pods, and no metrics after their removal', async () => {
     const cluster = await simulatedCluster();
     const { metrics } = cluster.cluster;
     metrics.add({ metric: 'cpu', total: '100m' });

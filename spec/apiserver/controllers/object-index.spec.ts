@@ -27,7 +27,7 @@ function labeled(name: string, labels: Record<string, string>): ConfigMap {
 }
 
 describe('ObjectIndex', () => {
-  it('finds objects by their label words, each object once and only in the namespace', () => {
+  it('finds each object in a namespace once, by any of several labels', () => {
     const { found, tell } = indexByLabel();
     const object = labeled('a', { app: 'web', tier: 'x' });
     tell({ type: 'ADDED', object, previous: undefined });
@@ -56,7 +56,7 @@ describe('selectorWords', () => {
     {},
   ];
   for (const selector of selectors) {
-    it(`returns words of each label set that ${JSON.stringify(selector)} selects`, () => {
+    it(`returns only index words of the labels that ${JSON.stringify(selector)} selects`, () => {
       expect(labelWords(labels)).to.include.members([...selectorWords(selector)]);
     });
   }

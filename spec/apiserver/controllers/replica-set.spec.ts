@@ -132,7 +132,7 @@ describe('podsInRemovalOrder', () => {
   const cost = { 'controller.kubernetes.io/pod-deletion-cost': '-1' };
   const on = { nodeName: 'node-0' };
 
-  it('puts the least useful pods first', () => {
+  it('puts pods without a node first, then pending, unready, cheaper and recently ready pods', () => {
     const pods: Pod[] = [
       { ...pod('longest-ready', on), status: { phase: 'Running', conditions: older } },
       { ...pod('ready', on), status: running },

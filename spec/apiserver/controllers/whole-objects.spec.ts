@@ -194,7 +194,7 @@ describe('the objects that controllers make', () => {
 describe('the log of controllers whose writes are refused', () => {
   afterEach(() => stopSimulatedClusters());
 
-  it('names the controller and the object that it looked at', async () => {
+  it('names the controller and the object that it reconciled', async () => {
     const seen = new Set<string>();
     const warn = (message: string, { queue, key }: LogFields = {}): void => {
       expect(message).to.equal('an embedded controller failed');

@@ -29,7 +29,7 @@ describe('conversion webhooks', () => {
     expect((await api.get(v2)).body.items.map(({ spec }) => spec)).to.deep.equal([{ count: 7 }]);
   });
 
-  it('convert without defaults for an apply, which drops fields that its manager applied in another version', async () => {
+  it('convert the fields of a manager without defaults, so that an apply in another version removes those that it lacks', async () => {
     const conversions = await new ConversionApi().start();
     const { api } = conversions;
     const crd = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/shops.acme.com';
@@ -121,7 +121,7 @@ describe('conversion webhooks', () => {
     await watch.stop();
   });
 
-  it('are called once for the existing objects of a watch, and not again for those of the next one', async () => {
+  it('are called once for the existing objects of a watch, and not again for the same objects of a later watch', async () => {
     const conversions = await new ConversionApi().start();
     const { api } = conversions;
     for (const name of ['a', 'b', 'c']) await api.create(v2, shop(name, { count: 1 }, 'v2'));

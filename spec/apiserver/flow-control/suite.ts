@@ -159,7 +159,7 @@ export function flowControlSuite(title: string, start: () => Promise<FlowTarget>
       expect(headers).to.not.have.property('x-kubernetes-pf-flowschema-uid');
     });
 
-    it('chooses the first by name of FlowSchemas with one precedence', async () => {
+    it('chooses the first by name of FlowSchemas with the same precedence', async () => {
       const resourceRules = [{ verbs: ['list'], apiGroups: [''], resources: ['pods'] }];
       const rule = {
         subjects: [{ kind: 'User', user: { name: 'joe' } }],

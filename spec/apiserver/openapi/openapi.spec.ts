@@ -108,7 +108,7 @@ describe('OpenAPI v2', () => {
     expect(definitions).to.include.keys('io.k8s.api.core.v1.Pod', 'com.example.v1.Widget');
   });
 
-  it('writes alternatives as a type and references without a default, which Swagger requires', async () => {
+  it('describes alternatives by one type, and writes no default beside a $ref, as Swagger requires', async () => {
     const { body } = await new Api().get('/openapi/v2');
     const intOrString = 'io.k8s.apimachinery.pkg.util.intstr.IntOrString';
     const definitions = body['definitions'] as Readonly<Record<string, object>>;

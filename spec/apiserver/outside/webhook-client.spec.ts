@@ -171,7 +171,7 @@ describe('a webhook that cannot be reached', () => {
     });
   }
 
-  it('fails when the connections close, and afterwards', async () => {
+  it('fails a call during which the connections close, and each later call', async () => {
     const connections = new Connections({ 'default/hook': () => new Promise(() => undefined) });
     const client = new WebhookClient(connections, systemClock);
     const call = () => client.call({ address: { service }, body: {}, timeoutMs: 60_000 });
@@ -187,7 +187,7 @@ describe('a webhook that cannot be reached', () => {
 });
 
 describe('a caBundle', () => {
-  it('is valid without content, and not with text other than a certificate', () => {
+  it('is valid if it is empty, and invalid if it is a text other than a certificate', () => {
     const text = Buffer.from('no certificate').toString('base64');
     expect([undefined, '', text].map(isBundle)).to.deep.equal([true, true, false]);
   });

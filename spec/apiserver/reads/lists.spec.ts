@@ -154,7 +154,7 @@ describe('lists', () => {
     expect(allowed.code).to.equal(200);
   });
 
-  it('refuse a field selector without a path, for namespaces', async () => {
+  it('refuse the field selector name, which lacks the path metadata.name', async () => {
     const answer = await new Api().get('/api/v1/namespaces?fieldSelector=name%3Dx');
     expect(answer.body.message).to.equal('field label not supported: name');
   });
@@ -249,7 +249,7 @@ describe('lists', () => {
     });
   }
 
-  it('with selectors do not contain the number of remaining objects', async () => {
+  it('omit remainingItemCount if a selector is set', async () => {
     const api = new Api();
     await filled(api, 'a', 'b', 'c');
     const { metadata } = (await api.get(`${configMaps}?limit=1&labelSelector=name`)).body;

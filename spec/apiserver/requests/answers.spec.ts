@@ -51,8 +51,8 @@ describe('the warnings of an answer', () => {
   });
 });
 
-describe('answers about custom resources', () => {
-  it('refuse a create while their definition is being deleted', async () => {
+describe('requests for custom resources', () => {
+  it('are refused if they create an object while the definition is being deleted', async () => {
     const api = await withShop();
     await api.call('DELETE', `${definitions}/shops.example.com`);
     const metadata = { name: 'b' };
@@ -82,7 +82,7 @@ describe('answers about custom resources', () => {
       ...[metadataOf('List'), 'is not a list (*core.Namespace)'],
     ],
   ] as const) {
-    it(`refuse the other kind of metadata of ${title}`, async () => {
+    it(`are answered 406 for a PartialObjectMetadata of a list, or a PartialObjectMetadataList of an object: ${title}`, async () => {
       const { code, body } = await (await withShop()).get(path, accept);
       const as = accept.accept.replace(/.*as=(\w+);.*/, '$1');
       expect([code, body['reason'], body.message]).to.deep.equal([
@@ -92,7 +92,7 @@ describe('answers about custom resources', () => {
     });
   }
 
-  it('need a name for an update or a patch of the collection', async () => {
+  it('are answered 400 if they update or patch the collection instead of an object', async () => {
     const api = await withShop();
     const put = await api.call('PUT', shops, {});
     const patched = await api.call('PATCH', shops, {}, merge);
@@ -105,7 +105,7 @@ describe('answers about custom resources', () => {
   });
 });
 
-describe('patches of the type of an object', () => {
+describe('patches that change the apiVersion or kind of an object', () => {
   const untyped = (given: string, name: string) =>
     `couldn't get version/kind; json parse error: json: cannot unmarshal ${given} into Go struct field .${name} of type string`;
   const unnamed =
@@ -182,7 +182,7 @@ describe('patches of the type of an object', () => {
 });
 
 describe('bodies of requests', () => {
-  it('have texts and names of UTF-8, like in Go', async () => {
+  it('are read with U+FFFD in place of each lone surrogate, like in Go', async () => {
     const api = await withShop();
     const text =
       '{"metadata":{"name":"b"},"kind":"Shop","apiVersion":"example.com/v1","spec":SPEC}';

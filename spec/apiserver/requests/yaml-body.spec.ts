@@ -30,7 +30,7 @@ describe('a body in YAML', () => {
     }
   });
 
-  it('has repeated keys at the lines of their aliases', async () => {
+  it('is refused with the line of the alias if a repeated key or its value is an alias', async () => {
     const problemsOf = async (text: string): Promise<unknown> => {
       const path = `${configMaps}?fieldValidation=Strict&dryRun=All`;
       const { body } = await new Api().call('POST', path, head + text, yaml);

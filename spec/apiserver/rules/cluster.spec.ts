@@ -128,7 +128,7 @@ describe('events', () => {
     expect(causeFields(answer)).to.include.members(['reportingController', 'action']);
   });
 
-  it('of events.k8s.io have a time and a type, and none of the deprecated fields', async () => {
+  it('require a time and a type in events.k8s.io, and refuse the deprecated fields there', async () => {
     const api = new Api();
     const { eventTime, ...rest } = event;
     const time = '2026-01-01T00:00:00Z';

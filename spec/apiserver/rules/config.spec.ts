@@ -15,7 +15,7 @@ describe('config maps', () => {
     );
   });
 
-  it('keep their data and remain immutable', async () => {
+  it('refuse changes of their data and of immutable once they are immutable', async () => {
     const api = new Api();
     await api.create(configMaps, { ...configMap('a', { x: '1' }), immutable: true });
     const patch = { data: { x: '2' }, immutable: false };

@@ -65,7 +65,7 @@ describe('templates of CronJobs', () => {
 });
 
 describe('time zones of CronJobs', () => {
-  it('are compared in upper and lower case', async () => {
+  it('are refused if upper and lower case differ from the name of the time zone', async () => {
     for (const timeZone of ['Europe/Berlin', 'US/Pacific', 'UTC', 'EST5EDT']) {
       expect((await create({ timeZone })).code).to.equal(201);
     }

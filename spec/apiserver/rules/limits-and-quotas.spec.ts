@@ -114,7 +114,7 @@ describe('LimitRanges', () => {
     expect(why(body.message)).to.equal('maximum memory usage per Pod is 1Gi, but limit is 2Gi');
   });
 
-  it('accept a limit of 0 in an init container without a limit in the containers', async () => {
+  it('accept a limit of 0 in an init container if the containers have no limit', async () => {
     const api = await withLimits({ type: 'Pod', max: { cpu: '1' } });
     const initContainers = [{ name: 'i', image: 'i', resources: { limits: { cpu: '0' } } }];
     const containers = [{ name: 'c', image: 'i' }];
@@ -225,14 +225,14 @@ describe('ResourceQuotas', () => {
     expect(why(body.message)).to.match(/requested: limits.cpu=1100m,requests.cpu=1100m/);
   });
 
-  it('count a Pod with requests of zero in the scope BestEffort', async () => {
+  it('count a Pod whose requests are all 0 in the scope BestEffort', async () => {
     const api = await withQuota({ pods: '1' }, { scopes: ['BestEffort'] });
     await api.create(path('pods'), pod('a', { requests: { cpu: '0' } }));
     const { code } = await api.call('POST', path('pods'), pod('b'));
     expect(code).to.equal(403);
   });
 
-  it('count what the containers of a Pod have until a resize is done', async () => {
+  it('count the larger of the desired and the actual resources of a Pod during a resize, unless the resize is infeasible', async () => {
     const api = await withQuota({ 'requests.cpu': '3', 'limits.cpu': '4' });
     const given = (request: string, limit: string): object => ({
       requests: { cpu: request },
@@ -266,7 +266,7 @@ describe('ResourceQuotas', () => {
     expect(await usedBy('4', '5')).to.equal('limits.cpu=1,requests.cpu=1');
   });
 
-  it('refuse Pods without an amount for a resource that the quota limits', async () => {
+  it('refuse Pods that set no request or limit for a resource that the quota limits', async () => {
     const api = await withQuota({ 'limits.memory': '1Gi', cpu: '1' });
     for (const given of [pod('a'), sharing('a', {})]) {
       const { body } = await api.call('POST', path('pods'), given);

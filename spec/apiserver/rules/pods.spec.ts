@@ -12,7 +12,7 @@ function pod(spec: object = {}): object {
 }
 
 describe('pods', () => {
-  it('with hostNetwork get host ports, but pod templates do not', async () => {
+  it('get host ports with hostNetwork, but pod templates do not', async () => {
     const api = new Api();
     const containers = [{ ...container, ports: [{ containerPort: 80 }] }];
     const spec = { containers, hostNetwork: true };

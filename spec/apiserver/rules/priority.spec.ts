@@ -16,7 +16,7 @@ function pod(spec: object, metadata: object = { name: 'one' }): object {
 }
 
 describe('PriorityClasses', () => {
-  it('of the system exist from the start', async () => {
+  it('include those of the system from the start', async () => {
     const { body } = await new Api().call('GET', classes);
     const found = body.items.map(({ metadata, ...rest }) => [metadata.name, rest['value']]);
     expect(Object.fromEntries(found)).to.deep.equal({
@@ -25,7 +25,7 @@ describe('PriorityClasses', () => {
     });
   });
 
-  it('of the system cannot be deleted', async () => {
+  it('cannot be deleted if they belong to the system', async () => {
     const answer = await new Api().call('DELETE', `${classes}/system-node-critical`);
     expect(answer.code).to.equal(403);
     expect(answer.body.message).to.equal(

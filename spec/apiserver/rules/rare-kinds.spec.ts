@@ -321,7 +321,7 @@ describe('the rules of rarely used kinds', () => {
     expect(refused.body.message).to.contain('metadata.resourceVersion');
   });
 
-  it('return the deleted object of a CSINode, and ignore the propagation policy for Events', async () => {
+  it('answer a deletion of a CSINode with the object, and ignore the propagation policy for Events', async () => {
     const api = new Api();
     const nodes = '/apis/storage.k8s.io/v1/csinodes';
     await api.create(nodes, { metadata: { name: 'one' }, spec: { drivers: [] } });
@@ -420,7 +420,7 @@ describe('the rules of rarely used kinds', () => {
     expect(body['endpoints']).to.deep.equal([endpoint]);
   });
 
-  it('report the lists that an apply removes from Pods and definitions', async () => {
+  it('refuse a patch that removes a required list of a Pod or a definition, and name the list', async () => {
     const api = new Api();
     const pods = '/api/v1/namespaces/default/pods';
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'one' } };

@@ -86,7 +86,7 @@ describe('persistent volume claims', () => {
   });
 });
 
-describe('drivers of storage', () => {
+describe('CSIDrivers', () => {
   it('lose fields of features that are disabled', async () => {
     const api = new Api();
     const drivers = '/apis/storage.k8s.io/v1/csidrivers';

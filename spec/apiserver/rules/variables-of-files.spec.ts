@@ -22,7 +22,7 @@ const volumes = [
   { name: 'm', configMap: { name: 'x' } },
 ];
 
-describe('variables of files', () => {
+describe('environment variables from files', () => {
   it('may come from an emptyDir volume', async () => {
     const { code } = await createTemplate({ containers: [container('c', file)], volumes });
     expect(code).to.equal(201);

@@ -241,7 +241,7 @@ describe('stateful sets', () => {
 });
 
 describe('jobs', () => {
-  it('with indexes change completions only together with parallelism', async () => {
+  it('accept a change of completions only together with parallelism if they are indexed', async () => {
     const api = new Api();
     const path = `${batch}/jobs/a`;
     const indexed = { suspend: true, completionMode: 'Indexed', completions: 3, parallelism: 2 };

@@ -32,7 +32,7 @@ describe('merge', () => {
     });
   }
 
-  it('keeps the members of an object whose applied members have no value', () => {
+  it('keeps the live members of an object if the applied members have no value', () => {
     const live = { entries: entries('a'), atomic: { a: 'x' } };
     expect(merge(live, { entries: undefined, atomic: { a: 'x' } }, atom)).to.equal(live);
     expect(merge(live, { entries: entries('b'), atomic: undefined }, atom)).to.deep.equal({
@@ -109,7 +109,7 @@ describe('compare', () => {
     expect(added).to.equal(path);
   });
 
-  it('reports the fields of the only entry that replaces entries with the same key as added', () => {
+  it('reports the fields of an entry as added if it replaces several entries with its key', () => {
     const old = { entries: [{ name: 'a' }, { name: 'a', value: '1' }] };
     const path = '.entries[name="a",protocol="TCP"]';
     const [added, , removed] = texts(old, { entries: [{ name: 'a', value: '2' }] });

@@ -22,7 +22,7 @@ async function firstRow(api: Api, path: string): Promise<Record<string, unknown>
 }
 
 describe('tables', () => {
-  it('are refused with an unknown content of rows', async () => {
+  it('are refused with an unknown value of includeObject', async () => {
     const answer = await new Api().get(`${configMaps}?includeObject=all`, { accept });
     expect([answer.code, answer.body.message]).to.deep.equal([
       400,
@@ -254,7 +254,7 @@ describe('tables', () => {
     });
   }
 
-  it('print the state of a ResourceClaim as deleted before allocated', async () => {
+  it('print that a ResourceClaim is deleted before they print that it is allocated', async () => {
     const claims = '/apis/resource.k8s.io/v1/namespaces/default/resourceclaims';
     const api = new Api();
     await api.create(claims, { metadata: { name: 'a', finalizers: ['a.b/c'] }, spec: {} });

@@ -63,7 +63,7 @@ const keys: readonly (readonly [object: UnstructuredObject, key: string])[] = [
   ],
 ];
 
-describe('an update with the uid of another object', () => {
+describe('the API server', () => {
   let cluster: EmbeddedCluster;
   let client: Client;
 
@@ -75,7 +75,7 @@ describe('an update with the uid of another object', () => {
   after(() => cluster.stop());
 
   for (const [object, key] of keys) {
-    it(`of a ${object.kind} is refused with its key in the storage`, async () => {
+    it(`refuses an update of a ${object.kind} with the uid of another object, and names its key in the storage`, async () => {
       const created = await client.create(object);
       const next = { ...created, metadata: { ...created.metadata, uid: 'other' } };
       const message = (path: string): string =>

@@ -151,7 +151,7 @@ describe('writes', () => {
     expect(body['spec']).to.include({ signerName });
   });
 
-  it('keep the resourceVersion without a change', async () => {
+  it('keep the resourceVersion if they change nothing', async () => {
     const api = new Api();
     const created = await api.create(deployments, deployment('web'));
     const { resourceVersion, generation } = created.metadata;
@@ -228,7 +228,7 @@ describe('writes', () => {
     expect(codes).to.deep.equal([409, 422, 422, 409]);
   });
 
-  it('apply: create, update, conflict, take over by force and remove dropped fields', async () => {
+  it('create, update, conflict, take fields over by force and remove dropped fields by server-side apply', async () => {
     const api = new Api();
     const path = `${configMaps}/a`;
     const created = await api.call(

@@ -109,7 +109,7 @@ export function generatedSuite(open: OpenScene): void {
     expect(await values()).to.deep.equal({ password: 'made-1', token: made.at(-1) });
   });
 
-  it('cause no request and no call if the cache shows no change', async () => {
+  it('cause no request and no call of the generating function if the cache shows no change', async () => {
     const { make, made } = newMaker();
     const { client, stop } = await withCache(scene.operator.client, usedKinds);
     try {
@@ -203,7 +203,7 @@ export function generatedSuite(open: OpenScene): void {
     expect((await scene.get(StatefulSet, 'server')).metadata.generation).to.equal(generation);
   });
 
-  it('are refused for a key that has a value, and without a function', () => {
+  it('are refused for a key that also has a value, and if they are not made by a function', () => {
     expect(() => chainOf({ user: () => 'x' })).to.throw(
       'generated.user: stringData has the same key',
     );

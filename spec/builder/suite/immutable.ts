@@ -236,7 +236,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(summary(await chain('fail', {}).reconcile())).to.deep.equal(['unchanged Service/web']);
   });
 
-  it('drops one of the two marks of a headless Service, but not both', async () => {
+  it('drops clusterIP or clusterIPs of a headless Service, but not both', async () => {
     const scene = await open();
     const chain = (spec: object): Builder =>
       scene

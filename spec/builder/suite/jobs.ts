@@ -141,7 +141,7 @@ export function jobsSuite(open: OpenScene): void {
     });
   }
 
-  it('sets ttlSecondsAfterFinished after a restart between the record and the write', async () => {
+  it('sets ttlSecondsAfterFinished in the next reconcile if that write failed after the end of the Job was recorded', async () => {
     const scene = await open();
     const chain = (options: Partial<BuilderOptions> = {}): Builder =>
       chainOf(scene, { ttl: 600 }, options);
@@ -173,7 +173,7 @@ export function jobsSuite(open: OpenScene): void {
     );
   });
 
-  it('deletes the record of a Job that is no longer chained', async () => {
+  it('deletes the annotation on the owner about a finished Job that is no longer chained', async () => {
     const scene = await open();
     await untilGone(scene, () => chainOf(scene));
     expect(Object.keys(await readOwner(scene))).to.have.length(1);

@@ -39,7 +39,7 @@ export function refusedChangesSuite(open: OpenScene): void {
     });
   }
 
-  it('recreates an object if a webhook calls a field immutable that the chain changes', async () => {
+  it('recreates an object if a webhook reports a changed field as immutable', async () => {
     const scene = await open();
     await recreatingChain(scene, 'a').reconcile();
     const { uid } = (await scene.get(Deployment, 'api')).metadata;
@@ -54,7 +54,7 @@ export function refusedChangesSuite(open: OpenScene): void {
     expect((await scene.get(Deployment, 'api')).metadata.uid).not.to.equal(uid);
   });
 
-  it('tries a recreation again whose new object a policy refuses', async () => {
+  it('retries the recreation of an object if a policy refuses the new object', async () => {
     const scene = await open();
     await recreatingChain(scene, 'a').reconcile();
     const message = `deployments.apps "api" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`;

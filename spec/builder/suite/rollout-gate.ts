@@ -195,7 +195,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('repairs drift behind a rollout in progress, including a pod template', async () => {
+  it('repairs drift of a later workload during a rollout, including its pod template', async () => {
     const scene = await open();
     await behindRollout(scene);
     await scene.edit(Deployment, 'two', { body: { spec: { replicas: 0 } } });
@@ -212,7 +212,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     expect(await imageOf(scene, 'two')).to.equal('registry.example/web:1');
   });
 
-  it('applies the fix of a broken workload behind the stuck rollout of another', async () => {
+  it('applies the fix of a broken workload while the rollout of an earlier workload is stuck', async () => {
     const scene = await open();
     await behindRollout(scene);
     await chain(scene, [broken, broken], { rollout: 'parallel' }).reconcile();
@@ -260,7 +260,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     expect(summary(await parallel.reconcile())[1]).to.equal('configured Deployment/two');
   });
 
-  it('does not recreate a workload behind a rollout in progress', async () => {
+  it('does not recreate a workload while the rollout of an earlier workload is in progress', async () => {
     const scene = await open();
     await behindRollout(scene);
     const recreated = (one: Workload): Builder =>

@@ -54,7 +54,7 @@ export function serverFailuresSuite(open: OpenScene): void {
     ],
   ];
   for (const [title, status, message] of later) {
-    it(`does not report as terminal that it applied an object that ${title}`, async () => {
+    it(`does not report the failure as terminal if it applied an object that ${title}`, async () => {
       const scene = await open();
       const reason = status === 422 ? 'Invalid' : 'BadRequest';
       const fault = { type: 'error', status, reason, message } as const;

@@ -73,7 +73,7 @@ export function successorsSuite(open: OpenScene): void {
       expect(await scene.find(Deployment, 'web')).to.equal(undefined);
     });
 
-  it('prunes at once what the pods of a workload that stays for now do not need', async () => {
+  it('prunes at once what the pods of the old workload do not need while that workload stays', async () => {
     const scene = await open();
     const owns = [...usedKinds, PodDisruptionBudget];
     const chain = (name: string): Builder =>

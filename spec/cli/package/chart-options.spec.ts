@@ -36,7 +36,7 @@ async function templateOf(object: object): Promise<readonly string[]> {
 }
 
 describe('The optional parts of a chart', () => {
-  it('include the peers of a NetworkPolicy, assigned to a part by the port in the rule', async () => {
+  it('include the peers of a NetworkPolicy, which the port of a rule assigns to metrics or webhooks', async () => {
     const from = [{ namespaceSelector: { matchLabels: { metrics: 'enabled' } } }];
     const policy = {
       ...{ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: inShops('shops') },
@@ -87,7 +87,7 @@ describe('The optional parts of a chart', () => {
     expect(minimum.slice(-3)).to.deep.equal(['spec:', '  minAvailable: 1', '{{- end }}']);
   });
 
-  it('are a ServiceMonitor, with HTTPS only for authenticated metrics', async () => {
+  it('include a ServiceMonitor, which uses HTTPS only for authenticated metrics', async () => {
     const endpoint = {
       ...{ port: 'metrics', scheme: 'https', bearerTokenFile: '/token' },
       ...{ tlsConfig: { insecureSkipVerify: true }, path: '/metrics' },
@@ -137,7 +137,7 @@ describe('The optional parts of a chart', () => {
     ]);
   });
 
-  it('are annotations of the account, which has none in config/', async () => {
+  it('include annotations of the ServiceAccount from the values', async () => {
     const account = {
       apiVersion: 'v1',
       kind: 'ServiceAccount',
@@ -156,7 +156,7 @@ describe('The optional parts of a chart', () => {
     ]);
   });
 
-  it('leave other namespaces and members with the name of the namespace', async () => {
+  it('replace the namespace of the operator by that of the release, but no other member with the same text', async () => {
     const lines = await templateOf({
       ...{ apiVersion: 'v1', kind: 'Box', metadata: { name: 'b', namespace: 'other' } },
       spec: { team: 'shops-system', namespace: 'shops-system' },
@@ -179,7 +179,7 @@ describe('The optional parts of a chart', () => {
     ]);
   });
 
-  it('are leader election by the option of declarative operators', async () => {
+  it('include the option --leader-election of declarative operators', async () => {
     const args = ['declarative', 'run', '--leader-election=shops-system/shops', '/operators'];
     const { values, lines } = await chart(manager({ args }));
     expect(values['leaderElection']).to.deep.equal({ enabled: true });
@@ -198,7 +198,7 @@ describe('The optional parts of a chart', () => {
     ['no other Service', 'Service', 'http', 'apiVersion: v1'],
     ['no other kind with such ports', 'Box', 'metrics', 'apiVersion: v1'],
   ] as const) {
-    it(`are ${what}`, async () => {
+    it(`include ${what}`, async () => {
       const spec = { ports: [{ name: 'first' }, { name: ports }] };
       const lines = await templateOf({
         ...{ apiVersion: 'v1', kind, metadata: inShops('shops'), spec },
@@ -207,7 +207,7 @@ describe('The optional parts of a chart', () => {
     });
   }
 
-  it('are roles, those of authenticated metrics only with these', async () => {
+  it('include roles, and roles of authenticated metrics only if those are enabled', async () => {
     const conditions = async (kind: string, name: string): Promise<string | undefined> =>
       (await templateOf({ apiVersion: 'v1', kind, metadata: { name } }))[0];
     const plain = '{{- if .Values.rbac.create }}';
@@ -225,7 +225,7 @@ describe('The optional parts of a chart', () => {
     expect(await conditions('RoleList', 'shops')).to.equal('apiVersion: v1');
   });
 
-  it('name the account of the operator in bindings by its value, and other accounts as they are', async () => {
+  it('replace the ServiceAccount of the operator in bindings by a value, and keep other accounts', async () => {
     const subjects = ['shops-manager', 'other'].map((name) => ({ kind: 'ServiceAccount', name }));
     const group = { kind: 'Group', name: 'shops-manager' };
     const lines = await templateOf({
@@ -244,7 +244,7 @@ describe('The optional parts of a chart', () => {
     ]);
   });
 
-  it('are flags: leader election, metrics, plans and authentication', async () => {
+  it('include flags for leader election, metrics and webhooks', async () => {
     const args = ['--metrics-port=8443', '--zap', '--log-level=debug'];
     const { values, lines } = await chart(manager({ args }));
     const from = lines[0]?.indexOf('        args:') ?? 0;
@@ -266,7 +266,7 @@ describe('The optional parts of a chart', () => {
   });
 
   for (const auth of ['--metrics-auth', '--metrics-auth=shops-system/metrics']) {
-    it(`are metrics over HTTPS and plans, by ${auth} and --plan`, async () => {
+    it(`include authenticated metrics and plans if config/ has the flags ${auth} and --plan`, async () => {
       const { values, lines } = await chart(manager({ args: [auth, '--plan'] }));
       expect(values['metrics']).to.deep.include({ auth: true });
       const from = lines[0]?.indexOf('        args:') ?? 0;
@@ -280,7 +280,7 @@ describe('The optional parts of a chart', () => {
     });
   }
 
-  it('are fields of the pod and its container, which are values with those of config/ as defaults', async () => {
+  it('include fields of the pod and its container, whose default values are those of config/', async () => {
     const resources = { limits: { memory: '128Mi' } };
     const nodeSelector = { disk: 'fast' };
     const { values, lines } = await chart(manager({ resources }, { nodeSelector }, 3));
@@ -291,7 +291,7 @@ describe('The optional parts of a chart', () => {
     expect(lines[0]?.filter((line) => name.test(line))).to.have.length(2);
   });
 
-  it('omit the list of environment variables without values of the release', async () => {
+  it('omit the list of environment variables if the release sets no variables', async () => {
     const { lines } = await chart(manager({ env: [{ name: 'LEVEL', value: 'high' }] }));
     const found = lines[0]?.filter((line) => /^ +env:$|or \.Values\.env/.test(line)) ?? [];
     expect(found.map((line) => line.trim())).to.deep.equal([
@@ -299,7 +299,7 @@ describe('The optional parts of a chart', () => {
     ]);
   });
 
-  it('are environment variables: literal ones are values, others stay in the template', async () => {
+  it('include environment variables: literal texts become values, and references stay in the template', async () => {
     const env = [
       { name: 'LEVEL', value: 'high' },
       { name: 'EMPTY' },
@@ -338,7 +338,7 @@ describe('The optional parts of a chart', () => {
     ['registry.example:5000/shops:2.0.0', 'registry.example:5000/shops', '2.0.0'],
     ['shops:1.2.0', 'shops', ''],
   ] as const) {
-    it(`are the repository and the tag of the image ${image}`, async () => {
+    it(`include the repository and the tag of the image ${image}`, async () => {
       const { values } = await chart(manager({ image }));
       expect(values['image']).to.deep.include({ repository, tag });
     });

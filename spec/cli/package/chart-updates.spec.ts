@@ -17,7 +17,7 @@ describe('A generated file of a chart', () => {
       `{\n  "$comment": "${sentence('59dd9138acc69331')}",\n  "type": "object"\n}\n`,
     ],
   ] as const) {
-    it(`${path} is known as unchanged until its content changes`, () => {
+    it(`${path} counts as unchanged until its content changes`, () => {
       const made = madeText(path, text);
       expect(made).to.equal(wanted);
       expect([
@@ -66,9 +66,9 @@ describe('The values of a user', () => {
       '# mine\nnull # so far\n',
       { text: '# mine\n# so far\n\n# head\n\na: 1\nb: 2\n', more: [] },
     ],
-    ['follow the defaults where unchanged', 'a: 0\ngone: 3\n', { text: 'a: 1\nb: 2\n', more: [] }],
+    ['follow the defaults where the user has not changed them', 'a: 0\ngone: 3\n', { text: 'a: 1\nb: 2\n', more: [] }],
     [
-      'stay where changed, also without a default',
+      'stay where the user has changed them, also without a default',
       'a: 5 # mine\ngone: 4\nglobal: {}\n',
       { text: 'a: 5 # mine\ngone: 4\nglobal: {}\nb: 2\n', more: ['gone'] },
     ],
@@ -105,12 +105,12 @@ describe('The values of a user', () => {
     );
   });
 
-  it('follow a default that is a map, where unchanged', () => {
+  it('follow a default that is a map, unless the user has changed it', () => {
     expect(nested('pod:\n  labels: { a: b }\n').text).to.equal('pod:\n  labels: {}\n');
     expect(nested('pod:\n  labels: { a: c }\n').text).to.equal('pod:\n  labels: { a: c }\n');
   });
 
-  it('lose a member without a default where unchanged, and keep the map around it', () => {
+  it('lose an unchanged member that has no default any more, but not the map that contains it', () => {
     const schema = (names: readonly string[]) => ({
       properties: {
         pod: { properties: Object.fromEntries(names.map((name) => [name, { default: 1 }])) },
@@ -129,7 +129,7 @@ describe('The values of a user', () => {
     expect(nested('', text).text).to.equal(text);
   });
 
-  it('have no value that is not a map at the place of a map', () => {
+  it('are refused if a value takes the place of a map', () => {
     expect(() => nested('pod: [a]\n')).to.throw(
       "values.yaml: pod.labels can't be set, because pod is not a map; correct it, or overwrite it with --force",
     );
@@ -138,7 +138,7 @@ describe('The values of a user', () => {
     );
   });
 
-  it('name the file if it is not a map, or not YAML', () => {
+  it('are refused with the name of their file if the file is not a map, or not YAML', () => {
     expect(() => merged('[a]')).to.throw(
       "values.yaml: a can't be set, because the file is not a map; correct it, or overwrite it with --force",
     );

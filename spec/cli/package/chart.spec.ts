@@ -97,7 +97,7 @@ describe('The chart of a program that serves nothing', () => {
   };
   const declarative = deployment({ container, podSpec: { priorityClassName: 'high' } });
 
-  it('has its digest, pull policy and priority class, and no values of webhooks', async () => {
+  it('has values for its digest, pull policy and priority class, and none for webhooks', async () => {
     const { values } = await chart(declarative);
     const given = values.toJS() as Readonly<Record<string, unknown>>;
     expect(given).not.to.have.property('webhook');
@@ -111,7 +111,7 @@ describe('The chart of a program that serves nothing', () => {
     });
   });
 
-  it('has a template without arguments of optional parts', async () => {
+  it('has a Deployment without the arguments of optional parts', async () => {
     const { files } = await chart(declarative);
     expect(files.get('templates/deployment-manager.yaml')).to.equal(
       lines(

@@ -134,7 +134,7 @@ describe('operator-builder build-installer with simulated manifests', () => {
     );
   });
 
-  it('moves texts to another namespace, except schemas, API versions, images and resources of rules', async () => {
+  it('replaces the namespace in all texts, except schemas, API versions, images and resources of rules', async () => {
     const texts = {
       items: ['shops-system/a', 'b.shops-system.svc', 'b.shops-system.svc.cluster.local', 1],
       others: ['x/shops-system/a', 'b.shops-system.svcs', 'shops-system', 'shops-systems/a'],
@@ -159,7 +159,7 @@ describe('operator-builder build-installer with simulated manifests', () => {
     });
   });
 
-  it('moves no texts of an overlay without the operator, or without a namespace', async () => {
+  it('replaces the namespace in no text of an overlay without the operator, or without a namespace', async () => {
     const texts = { items: ['shops-system/a', '/a'] };
     for (const first of [box('b'), deployment({}, { name: 'shops-manager' })]) {
       await write('config/default', first, box('a', texts));

@@ -235,7 +235,7 @@ describe('operator-builder create api', () => {
     }
   });
 
-  it('adds a controller to a kind later, once', async () => {
+  it('adds a controller to a kind that was created without one, and imports the kind once', async () => {
     await makeProject(file('later'), ['Shop', 'v1', '--no-controller']);
     expect(await textsIn(file('later'))).not.to.have.any.keys('test/shop-controller.test.ts');
     expect(await createApi(file('later'), 'Shop', 'v1', '--no-resource')).to.include({ code: 0 });
@@ -306,7 +306,7 @@ describe('operator-builder create api', () => {
     expect(Object.keys(texts)).to.include('config/crd/bases/shop.example.com_analyses.yaml');
   });
 
-  it('adds the longest kind, whose manifests are up to date', async () => {
+  it('adds a kind with the longest allowed name and group, whose manifests are up to date', async () => {
     const kind = `A${'b'.repeat(53)}Child`;
     // The longest group with the domain example.com.
     const group = ['--group', `${'a'.repeat(63)}.${'b'.repeat(62)}.c`];

@@ -210,7 +210,7 @@ describe('operator-builder create webhook', () => {
     expect(await textsIn(file('markers'))).to.deep.equal(before);
   });
 
-  it('adds a conversion to the kind of the tutorial, whose page keeps all markers', async () => {
+  it('adds a conversion to the kind of the tutorial, whose code on the page has all markers', async () => {
     const folder = file('tutorial');
     const kind = ['--group', 'alnair', '--kind', 'AlnairPod', '-C', folder];
     const init = ['init', '--domain', 'centaurusinfra.io', '--name', 'alnair', '-C', folder];

@@ -44,7 +44,7 @@ describe('Controllers and webhooks of foreign kinds', () => {
     );
   });
 
-  it('have the style reconciles, whether it is named or not', async () => {
+  it('have the style reconciles, with or without --style reconciles', async () => {
     const texts: (string | undefined)[] = [];
     for (const flags of [[], ['--style', 'reconciles']]) {
       const folder = file(`style${flags.length}`);
@@ -79,7 +79,7 @@ describe('Controllers and webhooks of foreign kinds', () => {
     await cluster.stop();
   });
 
-  it('have formatted types of definitions with odd names and lists of objects', async () => {
+  it('have types in the format of Prettier, even for odd names and lists of objects', async () => {
     const folder = file('odd');
     await makeProject(folder);
     const mode = { type: 'string', enum: ["it's", 'a|b', 'c\\d'] };

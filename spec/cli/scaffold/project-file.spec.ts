@@ -68,7 +68,7 @@ describe('The file PROJECT', () => {
     });
   }
 
-  it('of another tool is refused', () => {
+  it('is refused if another tool wrote it', () => {
     expect(() => parsed({ ...project, layout: 'v3' })).to.throw(
       `PROJECT can't be used: want layout: operator-builder/v1, got "v3"; another tool may have written it (choose another folder, or move the file away)`,
     );

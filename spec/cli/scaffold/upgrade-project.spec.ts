@@ -57,7 +57,7 @@ describe('operator-builder upgrade-project', () => {
     expect(await textsIn(folder)).to.deep.equal(before);
   });
 
-  it('finds the record of all files except PROJECT and those that manifests writes', async () => {
+  it('finds recorded texts of all files except PROJECT and those that manifests writes', async () => {
     const folder = file('record');
     await makeProject(folder, ['Shop', 'v1'], ['Shop', 'v2']);
     await createWebhook(folder, 'Shop', 'v1', '--validation', '--conversion');

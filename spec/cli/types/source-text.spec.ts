@@ -36,7 +36,7 @@ describe('Values in source text', () => {
     expect(literal({ a: [{}] }, '    const a = ')).to.equal('{\n      a: [{}],\n    }');
   });
 
-  it('have comments without ends of comments and irregular spaces', () => {
+  it('have comments that contain neither the end of a comment nor irregular spaces', () => {
     expect(comment(undefined, '')).to.deep.equal([]);
     expect(comment('A\u00a0b. */', '  ')).to.deep.equal(['  /** A b. *\\/ */']);
     expect(comment('A.\r\n\r\nB.\u2028C.  ', '')).to.deep.equal([

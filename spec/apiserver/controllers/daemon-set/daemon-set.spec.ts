@@ -26,7 +26,7 @@ describe('a DaemonSet in the embedded cluster', () => {
     });
   });
 
-  it('runs one pod on each node for a scheduler that does not run', async () => {
+  it('creates one pod per node if their scheduler does not run, and no more pods after a change', async () => {
     const { create, list, patch } = await simulatedCluster({ nodes: 2 });
     const set = daemonSet('ds');
     const { template } = set.spec!;

@@ -38,7 +38,7 @@ describe('scalingSteps', () => {
     expect(inWords(scalingSteps(rollout(6, set('new', 0), [set('old', 4)])))).to.equal('old=6');
   });
 
-  it('if no ReplicaSet has pods, scales the newest, or the last old one if there is no newest', () => {
+  it('scales the newest ReplicaSet if none has pods, or the last old one if there is no newest', () => {
     expect(inWords(scalingSteps(rollout(2, set('new', 0), [set('old', 0)])))).to.equal('new=2');
     expect(inWords(scalingSteps(rollout(2, undefined, [set('a', 0), set('b', 0)])))).to.equal(
       'b=2',
@@ -58,7 +58,7 @@ describe('scalingSteps', () => {
 });
 
 describe('isScalingEvent', () => {
-  it('is true when a ReplicaSet with pods has another desired size', () => {
+  it('is true if a ReplicaSet with pods records another size of the Deployment than the current one', () => {
     expect(isScalingEvent(rollout(4, set('new', 4), []))).to.equal(false);
     expect(isScalingEvent(rollout(5, set('new', 4), []))).to.equal(true);
     expect(isScalingEvent(rollout(5, set('new', 5, { desired: 5 }), [set('old', 0)]))).to.equal(

@@ -33,7 +33,7 @@ describe('proportionalSteps', () => {
     ]);
   });
 
-  it('scales all to 0 with the Deployment', () => {
+  it('scales all ReplicaSets to 0 if the Deployment is scaled to 0', () => {
     const active = [
       { name: 'new', replicas: 2, maxReplicas: 5, createdMs: 2 },
       { name: 'old', replicas: 3, maxReplicas: 5, createdMs: 1 },
@@ -42,7 +42,7 @@ describe('proportionalSteps', () => {
     expect(steps.map(({ replicas }) => replicas)).to.deep.equal([0, 0]);
   });
 
-  it('exceeds the allowed number when the largest ReplicaSet reaches 0 before the rounding errors are removed', () => {
+  it('exceeds the allowed number of pods if the largest ReplicaSet is too small to compensate for rounding', () => {
     const active = [0, 1, 2, 3, 4].map((n) => {
       return { name: `rs${n}`, replicas: 4, maxReplicas: 20, createdMs: n };
     });
@@ -51,7 +51,7 @@ describe('proportionalSteps', () => {
     expect(steps.map(({ replicas }) => replicas)).to.deep.equal([0, 1, 1, 1, 1]);
   });
 
-  it('sums to the allowed number unless the largest reaches 0, without negative sizes', () => {
+  it('returns sizes of at least 0 whose sum is the allowed number, unless the largest ReplicaSet reaches 0', () => {
     const sets = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 2, maxLength: 5 });
     const property = fc.property(sets, fc.nat(40), fc.nat(5), (sizes, desired, maxSurge) => {
       const total = sizes.reduce((sum, size) => sum + size, 0);

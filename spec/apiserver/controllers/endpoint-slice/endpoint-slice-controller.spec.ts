@@ -92,7 +92,7 @@ describe('a Service in the embedded cluster', () => {
     expect(left.map((slice) => slice.ports![0]!.port)).to.deep.equal([9090]);
   });
 
-  it('copies the name and both protocols of a port to its slice', async () => {
+  it('copies name, protocol and appProtocol of a port to its EndpointSlice', async () => {
     const { create, list } = await simulatedCluster();
     const port = { name: 'dns', protocol: 'UDP', appProtocol: 'example.com/dns' };
     await create(service('web', { ports: [{ ...port, port: 53 }] }));

@@ -45,7 +45,7 @@ describe('serviceEndpoints', () => {
     );
   });
 
-  it('returns one empty group without pods', () => {
+  it('returns one empty group if there are no pods', () => {
     expect(serviceEndpoints(service, [])).to.deep.equal([{ ports: [], endpoints: [] }]);
   });
 

@@ -131,7 +131,7 @@ describe('deleting a namespace in the embedded cluster', () => {
 describe('service accounts in the embedded cluster', () => {
   afterEach(stopSimulatedClusters);
 
-  it('exist as default in each namespace, and are recreated after deletion', async () => {
+  it('exist with the name default in each namespace, and are created again after a deletion', async () => {
     const cluster = await clusterWithNamespace();
     const key = { namespace, name: 'default' };
     expect((await cluster.client.get(ServiceAccount, key)).metadata.name).to.equal('default');

@@ -20,12 +20,12 @@ describe('the times of simulated pods', () => {
     return [runningAfterMs, readyAfterMs, completeAfterMs, terminatedAfterMs, restartAfterMs];
   };
 
-  it('have defaults, which are not before the time when a pod runs', () => {
+  it('have defaults, of which none is before a given runningAfterMs', () => {
     expect(times({})).to.deep.equal([1, 5, 5, 2, 10_000]);
     expect(times({ runningAfterMs: 8 })).to.deep.equal([8, 8, 8, 2, 10_000]);
   });
 
-  it('may be the least values', () => {
+  it('may be the smallest allowed values', () => {
     const least = { runningAfterMs: 0, readyAfterMs: 0, completeAfterMs: 0 };
     const given = { ...least, terminatedAfterMs: 0, restartAfterMs: 1 };
     expect(times(given)).to.deep.equal([0, 0, 0, 0, 1]);
