@@ -123,7 +123,7 @@ describe('credentials', () => {
     expect(transport.requests[0]?.headers).to.include({ authorization: 'Bearer a' });
   });
 
-  it('that renew without end fail the request after its timeout', async () => {
+  it('fail the request after its timeout if they are renewed without end', async () => {
     const clock = new VirtualClock();
     const refresh = () => new Promise<void>(() => undefined);
     const credentials = { headers: () => ({}), refresh };
@@ -134,14 +134,14 @@ describe('credentials', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('that fail to renew fail the request with their error', async () => {
+  it('fail the request with the error of their renewal', async () => {
     const broken = new OperatorError('InvalidKubeConfig', 'log in again');
     const credentials = { headers: () => ({}), refresh: () => Promise.reject(broken) };
     const { client } = scripted(() => refusal(401, 'Unauthorized'), { credentials });
     expect(await failureOf(get(client))).to.equal(broken);
   });
 
-  it('that never resolve fail the request after its timeout', async () => {
+  it('fail the request after its timeout if they are never available', async () => {
     const clock = new VirtualClock();
     const credentials = { headers: () => new Promise<never>(() => undefined) };
     const { client } = scripted(() => ({ json: configMap }), { credentials, clock });
@@ -335,7 +335,7 @@ describe('a broken connection', () => {
     expect(transport.requests).to.have.length(4);
   });
 
-  it('within the body of a response is retried too', async () => {
+  it('is retried too if it breaks within the body of a response', async () => {
     const half = { chunks: ['{"kind":', reset()] };
     const { client } = scripted(failing(1, () => half));
     expect(await get(client)).to.deep.equal(configMap);

@@ -35,7 +35,7 @@ async function seen(lines: readonly string[], options: Reading): Promise<readonl
 }
 
 describe('a watch with known parts', () => {
-  it('gives a changed object the known spec and status for their texts', async () => {
+  it('reuses the known spec and status of a changed object if their JSON texts are equal', async () => {
     const [spec, status] = [Object.freeze({ known: 1 }), Object.freeze({ known: 2 })];
     const read = (_: unknown, name: string): unknown => (name === 'spec' ? spec : status);
     const object = { ...head, metadata, spec: { a: 1 }, status: { b: 2 } };
@@ -45,7 +45,7 @@ describe('a watch with known parts', () => {
     expect(changed?.['metadata']).to.deep.equal(metadata);
   });
 
-  it('requests the outer spec and status, with the UID of the object', async () => {
+  it('looks up only spec and status of the object itself, with its UID and their JSON texts', async () => {
     const spec = { template: { spec: { list: [{ status: 'x' }] } }, text: ',"status":{' };
     const managedFields = [{ manager: 'm', fieldsV1: { 'f:spec': { 'f:spec': {} } } }];
     const object = { ...head, metadata: { ...metadata, managedFields }, spec, status: { a: [] } };
@@ -55,7 +55,7 @@ describe('a watch with known parts', () => {
     expect(texts).to.deep.equal([`u spec ${JSON.stringify(spec)}`, 'u status {"a":[]}']);
   });
 
-  it('omits managedFields whose text ends in a way that is not cut', async () => {
+  it('omits managedFields even if their JSON text has brackets within strings', async () => {
     const managedFields = [{ manager: 'm', fieldsV1: { 'k:{"ip":"[::1]"}': {} } }];
     const object = { ...head, metadata: { ...metadata, managedFields }, spec: { a: 1 } };
     const options = { knownParts: noted().knownParts, omitManagedFields: true };

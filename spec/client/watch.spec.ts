@@ -174,7 +174,7 @@ describe('a watch', () => {
     expect(error.message).to.contain('did not end');
   });
 
-  it('without a timeout sets no timer once it has begun', async () => {
+  it('sets no timer once it has begun, if it has no timeout', async () => {
     const clock = new VirtualClock();
     const { client } = scripted(streaming(line('ADDED', configMap('a'))), { clock });
     for await (const event of client.watch(ConfigMap)) {

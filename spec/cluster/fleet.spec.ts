@@ -44,11 +44,11 @@ describe('a fleet of 100 resources with four objects each, on a real control pla
     expect(requests('idle, 10 s')).to.have.all.keys('leases');
   });
 
-  it('is not written when a change of the resources changes none of their objects', () => {
+  it('gets no write if a change of the resources changes none of their objects', () => {
     expect(requests('no-op')).to.have.all.keys('leases');
   });
 
-  it('is rolled with two writes per resource', () => {
+  it('rolls out a change with two writes per resource', () => {
     expect(writesEach('roll')).to.equal(2);
     expect(requests('roll')).to.not.have.any.keys('get', 'list');
   });

@@ -90,7 +90,7 @@ describe('Controllers on the embedded cluster', () => {
     await end();
   });
 
-  it('evict a Pod, and review access often, though the answers are not stored objects', async () => {
+  it('evict a Pod and create many access reviews, whose answers are not stored objects', async () => {
     const namespace = 'default';
     const [answers, events]: [unknown[], ControllerEvent[]] = [[], []];
     const evictor = controllerFor(ConfigMap)

@@ -136,7 +136,7 @@ describe('Requests of a handler in a plan', () => {
     expect(error).to.be.instanceOf(TypeError).and.not.have.property('code');
   });
 
-  it('that the handler does not await fail the plan, and do not end the process', async () => {
+  it('fail the plan if the handler does not await them, and do not end the process', async () => {
     const program = join(import.meta.dirname, 'unawaited-requests.ts');
     const { stdout } = await run(process.execPath, ['--import=tsx', program]);
     expect(stdout.split('\n')).to.deep.equal([
@@ -305,7 +305,7 @@ describe('Requests of a handler in a plan', () => {
     expect(received).to.deep.equal([]);
   });
 
-  it('that its client sends for list pages are not refused', async () => {
+  it('are not refused if the client of the handler sends them for list pages', async () => {
     const client = {
       async *pages() {
         yield await fetch(origin, post).then((response) => response.text());

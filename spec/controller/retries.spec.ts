@@ -134,7 +134,7 @@ describe('A controller whose reconciles fail', () => {
     'a selector without a value': (value) => labelRequirementsOf({ matchLabels: { a: value } }),
   };
   for (const [title, call] of Object.entries(early)) {
-    it(`retries ${title}, which a later read of another object may have`, async () => {
+    it(`retries a failure due to ${title}, because a later read may return a complete object`, async () => {
       const setup = new ControllerSetup();
       let runs = 0;
       const controller = controllerFor(Thing).complete(async () => {

@@ -21,19 +21,19 @@ describe('Estimated costs of rules', () => {
     expect(expressions).to.deep.equal(real.expressions);
   });
 
-  it('are refused with the messages of the real server', async () => {
+  it('are refused above the limit, with the messages of the real server', async () => {
     const { definitions } = await localCosts(counts);
     expect(definitions).to.deep.equal(real.definitions);
   });
 
-  it('are refused by the embedded server', async () => {
+  it('are the same on the embedded server, which refuses them above the limit', async () => {
     const cluster = await EmbeddedCluster.start();
     const verdicts = await serverCosts(cluster.client(), 'cost.example.com', counts);
     await cluster.stop();
     expect(verdicts).to.deep.equal(real);
   });
 
-  it('are refused in a definition, with field and remedy', () => {
+  it('are refused above the limit by defineResource, with field and remedy', () => {
     const names = s.array(s.string());
     const spec = s.object(
       { names },

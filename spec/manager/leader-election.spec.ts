@@ -29,7 +29,7 @@ describe('LeaderElector', () => {
   });
 
   describe('with a free Lease', () => {
-    it('creates it with the record that client-go writes', async () => {
+    it('creates the Lease with the fields that client-go writes', async () => {
       const a = election.candidate('a');
       await election.clock.advance(0);
       expect(a.told).to.deep.equal(['0 sees a', '0 started']);
@@ -42,7 +42,7 @@ describe('LeaderElector', () => {
       });
     });
 
-    it('recognizes its own creation whose response was lost, and need not wait for its end', async () => {
+    it('recognizes the Lease that it created although the response was lost, and leads before that Lease expires', async () => {
       const match = { user: 'a', verb: 'create', resource: 'leases' } as const;
       election.cluster.faults.add({ match, effect: { type: 'reset', when: 'after' } });
       const a = election.candidate('a');
@@ -101,7 +101,7 @@ describe('LeaderElector', () => {
 
   describe('with a held Lease', () => {
     for (const renewTime of ['2016-01-01T00:00:00.000000Z', '2036-01-01T00:00:00.000000Z']) {
-      it(`takes it when it has expired since first seen, although its renewTime is ${renewTime}`, async () => {
+      it(`takes the Lease when its duration has passed since the first read, although its renewTime is ${renewTime}`, async () => {
         await election.createLease({
           ...{ holderIdentity: 'x', leaseDurationSeconds: 7, renewTime, leaseTransitions: 3 },
         });
@@ -115,7 +115,7 @@ describe('LeaderElector', () => {
       });
     }
 
-    it("takes it after the candidate's own duration if it has none", async () => {
+    it("takes a Lease without a duration after the duration that the candidate has configured", async () => {
       await election.createLease({ holderIdentity: 'x' });
       const a = election.candidate('a');
       await election.clock.advance(14_999);
@@ -124,7 +124,7 @@ describe('LeaderElector', () => {
       expect(a.elector.isLeader).to.be.true;
     });
 
-    it('treats only a changed record as a sign of life, not a label', async () => {
+    it('treats only a change of the spec as a renewal by the holder, not a new label', async () => {
       await election.createLease({ holderIdentity: 'x', leaseDurationSeconds: 15 });
       const a = election.candidate('a');
       for (let at = 0; at < 14; at++) {
@@ -147,7 +147,7 @@ describe('LeaderElector', () => {
       expect(a.elector.isLeader).to.be.true;
     });
 
-    it('does not recreate a deleted Lease before its time is over', async () => {
+    it('does not recreate a deleted Lease before its duration is over', async () => {
       await election.createLease({ holderIdentity: 'x', leaseDurationSeconds: 15 });
       const a = election.candidate('a');
       await election.clock.advance(3_000);
@@ -253,7 +253,7 @@ describe('LeaderElector', () => {
       expect(a.told).to.deep.equal(['0 sees a', '0 started']);
     });
 
-    it('keeps the Lease when another client labels it, and counts the slow path', async () => {
+    it('keeps the Lease when another client labels it, and counts this in leader_election_slowpath_total', async () => {
       const metrics = new RecordedMetrics();
       const a = election.candidate('a', { metrics });
       await election.clock.advance(1_000);

@@ -201,7 +201,7 @@ describe('LeaderElector', () => {
     expect(events[0]?.regarding).to.have.property('kind', 'Lease');
   });
 
-  it('counts the time that the machine slept', async () => {
+  it('counts the time in which the machine was suspended towards the renew deadline', async () => {
     const { clock } = election;
     let sleptMs = 0;
     const awake = {

@@ -19,7 +19,7 @@ describe('object keys', () => {
     expect(metadata).to.deep.equal({ namespace: 'shop', name: 'web', labels: {} });
   });
 
-  it('have a text', () => {
+  it('have a text form, such as shop/web', () => {
     expect([keyStringOf(web), keyStringOf(shop)]).to.deep.equal(['shop/web', 'shop']);
     expect(keyString({ namespace: '', name: 'web' })).to.equal('web');
     expect(() => keyStringOf({ ...web, metadata: {} })).to.throw('metadata.name is missing');

@@ -162,7 +162,7 @@ describe('ResourceContext', () => {
   }
 
   describe('a value', () => {
-    it('that was never set is undefined, and needing it throws an error with its name', () => {
+    it('is undefined if it was never set, and need() throws an error with its name', () => {
       const context = newPass();
       const key = contextKey<number>('region');
       expect(context.get(key)).to.equal(undefined);

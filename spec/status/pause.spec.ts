@@ -57,7 +57,7 @@ describe('pauseOf', () => {
     expect(pause(frozen, shown(theirs + waits))).to.deep.equal(kept);
   });
 
-  it('has nothing to write if the condition names the annotation, and else writes it', () => {
+  it('returns a condition to write, unless the condition of the object already names the annotation', () => {
     const paused = object({ [ours]: 'true' });
     const current = { by: byOurs, update: undefined, wasPaused: true };
     expect(pause(paused, shown(byOurs))).to.deep.equal(current);
@@ -79,7 +79,7 @@ describe('pauseOf', () => {
     }
   });
 
-  it('tells that the deletion waits, once, after whichever annotation the condition names', () => {
+  it('adds to the condition once that the deletion waits, whichever annotation the condition names', () => {
     const deletionTimestamp = '2026-01-01T00:00:00Z';
     const deleted = object({ [ours]: 'true', frozen: 'yes' }, { deletionTimestamp });
     expect(pause(deleted).update).to.have.property('message', byOurs + waits);

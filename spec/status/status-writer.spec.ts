@@ -63,7 +63,7 @@ describe('StatusWriter', () => {
       expect(young.warnings).to.deep.equal([]);
     });
 
-    it('takes a condition over at a later write if the first one fails, beside one that it has left', async () => {
+    it('takes a condition over at a later write if the first one fails, and leaves another condition to its writer', async () => {
       const object = await scene.create();
       const [old, young] = [writerOf('old'), writerOf('young')];
       const both = (reason: string) =>
@@ -142,7 +142,7 @@ describe('StatusWriter', () => {
       expect(writes).to.equal(1);
     });
 
-    it('delays a changed message under a reason that it has adapted', async () => {
+    it('delays a changed message even if it has corrected the reason to a valid one', async () => {
       const object = await scene.create();
       const { writer, context } = writerOf('shop');
       const write = async (message: string) => {

@@ -51,7 +51,7 @@ describe('StatusWriter.write', () => {
     });
   }
 
-  it('lets a changed message wait, but not a new generation, a field, or a write without a reconcile', async () => {
+  it('delays a changed message, but not a new generation, a field, or a write without a reconcile', async () => {
     const object = await scene.create();
     const { write } = writerOf();
     const first = ready({ observedGeneration: 1 });
@@ -73,7 +73,7 @@ describe('StatusWriter.write', () => {
     expect(await textOf({ ...update, fields: {}, conditions: [renamed] })).to.equal('renamed');
   });
 
-  it('lets a changed message wait although the schema lacks the generation of conditions', async () => {
+  it('delays a changed message although the schema lacks the generation of conditions', async () => {
     const object = await scene.create('Kiosk');
     const { write } = writerOf({ type: typeOf('Kiosk'), strategy: 'merge' });
     const first = ready({ observedGeneration: 1 });
@@ -86,7 +86,7 @@ describe('StatusWriter.write', () => {
     expect((await write(object, { conditions: [next] })).waitMs).to.equal(undefined);
   });
 
-  it('lets no message wait that the schema lacks and that was sent already', async () => {
+  it('delays no write for a message that the schema lacks and that was sent already', async () => {
     const object = await scene.create('Cart');
     const { write } = writerOf({ type: typeOf('Cart'), strategy: 'merge' });
     const conditions = [ready({ message: 'done' })];
@@ -226,7 +226,7 @@ describe('StatusWriter.write', () => {
       ]);
     });
 
-    it('looks on the server, not in a cache, whether the object is still there', async () => {
+    it('reads from the server, not from a cache, whether the object still exists', async () => {
       const object = await scene.create('Stand');
       const { writer, context, notes } = writerOf({ type, strategy: 'merge' });
       const cached: Client = {

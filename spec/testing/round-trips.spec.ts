@@ -303,7 +303,7 @@ describe('assertRoundTrips', () => {
     }
   });
 
-  it('leaves no field out that adjust sets', () => {
+  it('does not remove a field that adjust sets', () => {
     const fromHub: Conversion['fromHub'] = (hub) => {
       hub.spec.title.trim();
       return faithful.fromHub(hub);
@@ -336,7 +336,7 @@ describe('assertRoundTrips', () => {
     }
   });
 
-  it('shrinks an object whose field changes only as long as the field changes, not until it is lost', () => {
+  it('stops shrinking an object before its changed field becomes a lost one', () => {
     const schema = s.object({ note: s.optional(s.string({ minLength: 1 })) });
     interface Note extends KubernetesObject {
       readonly note?: string;
@@ -360,7 +360,7 @@ describe('assertRoundTrips', () => {
     expect(first(result(Memo))).to.equal(changed);
   });
 
-  it('shrinks an object whose field changes only as long as the field changes, not until it is added', () => {
+  it('stops shrinking an object before its changed field becomes an added one', () => {
     const schema = s.object({ note: s.optional(s.string()) });
     interface Note extends KubernetesObject {
       readonly note?: string;

@@ -48,7 +48,7 @@ export function subresourceContract(it: Behaviour): void {
     expect((await client.get(Deployment, key)).spec?.replicas).to.equal(1);
   });
 
-  it('the status is written apart from the rest', async (subject) => {
+  it('the status is written separately from the rest of the object', async (subject) => {
     const { client, namespace } = subject;
     const created = await client.create(deploymentIn(subject, 0));
     expect(created.status?.collisionCount).to.equal(undefined);

@@ -39,7 +39,7 @@ describe('AuditLog', () => {
     expect(await auditLog.count({ user: 'bob', verbs: writeVerbs })).to.equal(2);
   });
 
-  it('reads on from a mark', async () => {
+  it('reads only the requests after a mark', async () => {
     const { token } = await controlPlane.user('carol');
     await createAndDelete('c-1', token);
     const since = await controlPlane.auditLog.mark();
@@ -70,7 +70,7 @@ describe('AuditLog', () => {
     expect(new Set(marks.map(({ offset }) => offset)).size).to.equal(400);
   });
 
-  it('counts a watch once, at its begin and not at its end', async () => {
+  it('counts a watch once, when it begins', async () => {
     const { token } = await controlPlane.user('erin');
     const ca = Buffer.from(controlPlane.caData, 'base64');
     const headers = { authorization: `Bearer ${token}` };

@@ -102,7 +102,7 @@ describe('hostile CEL rules', () => {
     );
   });
 
-  it('marks a position below wide characters with wide signs', () => {
+  it('marks a position below full-width characters with full-width dots', () => {
     expect(failureOf("'é😀' + zz").message.split('\n').at(-1)).to.equal(' | .．．....^');
     expect(failureOf("'é' + é1").message.split('\n').at(-1)).to.equal(' | .．....＾');
   });

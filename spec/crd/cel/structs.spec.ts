@@ -27,7 +27,7 @@ function created(source: string): unknown {
   }
 }
 
-describe('Objects that expressions create', () => {
+describe('A CEL expression that creates an object', () => {
   for (const [source, result] of [
     ['Point{}', { Point: [] }],
     [
@@ -46,7 +46,7 @@ describe('Objects that expressions create', () => {
     ['Point{y: 1}', "expected type of field 'y' is '' but provided type is 'int'"],
     ['Line{x: 1}', "undeclared reference to 'Line' (in container '')"],
   ] as const) {
-    it(`have the result of ${source}`, () => {
+    it(`gives the expected value or error: ${source}`, () => {
       expect(created(source)).to.deep.equal(result);
     });
   }

@@ -77,7 +77,7 @@ describe('List items that another version of a resource cannot represent, conver
     }
   });
 
-  it('lose nothing by a change of another item', () => {
+  it('lose nothing if a client changes another item', () => {
     const spec = { ports: [http, dns, https] };
     const renamed = { ports: [{ ...oldHttp, name: 'web' }, oldHttps] };
     expect(changed(spec, () => renamed)).to.deep.equal({
@@ -195,7 +195,7 @@ describe('List items that another version of a resource cannot represent, conver
       ...{ port: index, protocol: 'TCP', name: `port-${index}`, color: 'red' },
     }));
 
-  it('keep a number beside a text of the same digits', () => {
+  it('remain distinct if one is a number and another one a string of the same digits', () => {
     const targets = [80, '80', 443];
     const old = Gate.convert(gate({ targets }), 'example.com/v1');
     expect(Gate.convert(old, 'example.com/v2')['spec']).to.deep.equal({ targets });

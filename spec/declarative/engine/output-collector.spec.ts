@@ -124,7 +124,7 @@ describe('OutputCollector', () => {
     { metadata: { name: 'a', namespace: '%2e' } },
   ];
   for (const misfit of misfits) {
-    it(`does not get the result ${JSON.stringify(misfit)}, a failure of the document behind it`, () => {
+    it(`does not receive the result ${JSON.stringify(misfit)}, for which its source document gets a failure`, () => {
       const plan = withNamedResults(planOf([{ '@project': '$.made' }]), ['controllers', 0]);
       const pipeline = new Pipeline(plan);
       const source = object('ns/source', { made: misfit });
@@ -139,7 +139,7 @@ describe('OutputCollector', () => {
     });
   }
 
-  it('does not get several results of one document, for each of which there is a failure', () => {
+  it('does not receive several invalid results of one document, each of which is reported as a failure', () => {
     const stages = [{ '@unwind': '$.list' }, { '@project': '$.list' }];
     const pipeline = new Pipeline(withNamedResults(planOf(stages), ['controllers', 0]));
     const list = [{ metadata: {} }, { metadata: { name: '..' } }, one];

@@ -6,7 +6,7 @@ const trap = { '@eq': '$.zero' };
 const document = { zero: 0, a: 1, no: false, yes: true };
 
 describe('Conditions and choices', () => {
-  it('fail if the operand that these tests expect to be skipped is evaluated', () => {
+  it('fail if they evaluate the operand {"@eq": "$.zero"}, which the next specs expect to be skipped', () => {
     expect(dataErrorOf(trap, document).operation).to.equal('@eq');
   });
 

@@ -91,7 +91,7 @@ describe('operatorGraph', () => {
     expect(resources.map(({ id }) => id)).to.deep.equal(['op.view.dcontroller.io/Tick']);
   });
 
-  it('has the stages of a single-stage pipeline and of the first form of dcontroller', () => {
+  it('has the stages of a single-stage pipeline, and of one with @join and @aggregate', () => {
     const graph = graphOf(`
       controllers:
         - name: one

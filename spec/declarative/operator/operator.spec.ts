@@ -264,7 +264,7 @@ describe('Group', () => {
     await running;
   });
 
-  it('runs again when it is upserted after a failed removal', async () => {
+  it('runs an operator again that is upserted after its removal failed', async () => {
     const { clock, faults } = cluster();
     const admin = cluster().client();
     const user = 'operator';

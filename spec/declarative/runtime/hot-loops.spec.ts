@@ -112,7 +112,7 @@ describe('feedback of declarative controllers', () => {
     expect(controller?.status().lastErrors.join()).to.contain('1.5 MiB');
   });
 
-  it('clears its condition when the loop is broken', async () => {
+  it('is no longer reported in the condition once the loop is broken', async () => {
     scene = await ControllerScene.start();
     const [controller] = await scene.run(growing(longer));
     await scene.put(view('Node', 'n'));
@@ -141,7 +141,7 @@ describe('feedback of declarative controllers', () => {
     expect(scene.errors.at(-1)?.message).to.contain('somebody').and.contain('ConfigMap default/a');
   });
 
-  it('remains throttled if it also has a Periodic source', async () => {
+  it('remains throttled if a controller in the loop also has a Periodic source', async () => {
     scene = await ControllerScene.start();
     const periodic = { apiGroup: 'source.dcontroller.io', kind: 'Periodic', type: 'Periodic' };
     const rounds = { ...periodic, parameters: { period: '2s' } };

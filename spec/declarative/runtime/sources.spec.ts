@@ -237,7 +237,7 @@ describe('sources of declarative controllers', () => {
     });
   });
 
-  it('that show the same object to a join keep the joined result while the object changes', async () => {
+  it('keep the joined result while an object changes that both sources of a join contain', async () => {
     scene = await ControllerScene.start();
     const source = { apiGroup: '', version: 'v1', kind: 'ConfigMap', namespace: 'default' };
     const group = (alias: string): string => `$.${alias}.data.group`;

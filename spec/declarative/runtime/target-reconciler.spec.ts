@@ -192,7 +192,7 @@ describe('The writes of a target', () => {
     ]);
   });
 
-  it('count as tried but not as synced when they fail, and recover', async () => {
+  it('count as attempted, but not as synced, if they fail, and recover', async () => {
     const notes = await new Notes(['a', 'b']).pass();
     notes.answer = (name) => Promise.reject(new Error(`no ${name}`));
     expect([await notes.reconcile('a'), await notes.reconcile('b')]).to.deep.equal([
@@ -251,7 +251,7 @@ describe('The writes of a target', () => {
     );
   });
 
-  it('wait for the deletion of an object, count as tried but not as synced, and look once a minute', async () => {
+  it('wait for the deletion of an object, count as attempted but not as synced, and check the object once a minute', async () => {
     const notes = await new Notes(['a']).pass();
     const deleting = new OperatorError('TargetDeleting', 'ConfigMap a is being deleted');
     notes.answer = () => Promise.reject(deleting);
@@ -373,7 +373,7 @@ describe('The writes of a target', () => {
     expect(notes.wrote).to.have.length(3);
   });
 
-  it('record how many of the writes of this controller led to a write', async () => {
+  it('record how many earlier writes of the same controller caused them', async () => {
     const notes = await new Notes(['a']).pass();
     const lineage = () => [...(notes.writes.lastOf('/ConfigMap a')?.lineage ?? [])];
     const feedback = {

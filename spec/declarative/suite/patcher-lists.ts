@@ -34,7 +34,7 @@ export function patcherListsSuite(open: OpenTargetScene): void {
     expect(after?.ports?.map(({ name }) => name)).to.deep.equal(['http']);
   });
 
-  it('of a custom resource are merged by its list types', async () => {
+  it('are merged by the list types of the schema in a custom resource', async () => {
     const scene = await open();
     const parts = [{ name: 'a', weight: 2 }];
     await scene.create(Widget, { spec: { parts, tags: ['x', 'y'] } });

@@ -129,7 +129,7 @@ export function racesSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1' });
   });
 
-  it('that deletes the object delays the write until the object is gone', async () => {
+  it('delays the write until the object is gone if it deletes the object', async () => {
     const scene = await open();
     await scene.create(ConfigMap, { metadata: { finalizers: ['shop.example.com/wait'] } });
     const key = { namespace: scene.namespace, name: 'web' };

@@ -20,7 +20,7 @@ export function secretsSuite(open: OpenTargetScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('loses a key that was written as stringData', async () => {
+  it('loses a key of stringData that the document no longer has', async () => {
     const scene = await open();
     await scene.updater(Secret).write({ stringData: { a: '1', b: '2' } });
     await scene.updater(Secret).write({ stringData: { b: '2' } });

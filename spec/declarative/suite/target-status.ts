@@ -66,7 +66,7 @@ export function updaterStatusSuite(open: OpenTargetScene): void {
     expect((await scene.get(Widget))['status']).to.deep.equal({ phase: 'Theirs' });
   });
 
-  it('of a built-in kind gets additional conditions by a patch', async () => {
+  it('gets additional conditions by a patch of a built-in kind', async () => {
     const scene = await open();
     await scene.create(Deployment, deployment({ paused: true }));
     const patcher = scene.patcher(Deployment);

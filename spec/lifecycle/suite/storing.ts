@@ -62,7 +62,7 @@ export function storingSuite(open: OpenStage): void {
     expect(await stage.isGone('ConfigMap', 'settings')).to.equal(true);
   });
 
-  it('leaves fields of the operator in the status alone, even if they are null', async () => {
+  it('keeps fields that the operator has set in the status, even if they are null', async () => {
     const stage = await openKind(open, 'LocalNullable', (version) => {
       const status = version.schema?.openAPIV3Schema?.properties?.['status'];
       const lastError = { type: 'string', nullable: true };

@@ -52,7 +52,7 @@ describe('The rules of a role', () => {
     ]);
   });
 
-  it('order the usual verbs as people do, then others by name', () => {
+  it('have get, list, watch, create, update, patch and delete in this order, then other verbs by name', () => {
     const verbs = 'zap approve deletecollection delete patch update create watch list get'.split(
       ' ',
     );

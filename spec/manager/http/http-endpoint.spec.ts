@@ -237,7 +237,7 @@ describe('HttpEndpoint', () => {
     await endpoint.stop();
   });
 
-  it('logs a client that disconnects while it sends a body for debugging only', async () => {
+  it('logs at level debug that a client has disconnected while it sent a body', async () => {
     const lines: LogLine[] = [];
     const endpoint = await running({ answer: measured, lines });
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(endpoint.url).port) });

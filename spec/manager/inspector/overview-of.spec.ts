@@ -69,7 +69,7 @@ describe('The overview of a manager', () => {
     });
   });
 
-  it('counts the keys of each controller, whose kind is that of its entry', () => {
+  it('counts the keys of each controller, and shows its kind', () => {
     const busy = {
       ...{ ...things, phase: 'shards', isActive: false, depth: 4, delayed: 5 },
       active: [
@@ -255,7 +255,7 @@ describe('The overview of a manager', () => {
     expect(shown.quarantined.items).to.deep.equal([{ ...bad, cluster: 'c1' }]);
   });
 
-  it('lists the webhooks of runnables that serve some', () => {
+  it('lists the webhooks of all runnables that serve webhooks', () => {
     const webhooks = [{ type: 'mutating', name: 'm', path: '/m', other: 1 }];
     const runnables = [
       { phase: 'webhook', webhooks, port: 8443 },

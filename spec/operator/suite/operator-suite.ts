@@ -458,7 +458,7 @@ export function operatorSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('with installCrds, installs its custom resources before it watches them', async () => {
+  it('installs its custom resources before it watches them, with installCrds', async () => {
     const Shelf = defineResource({
       ...{ group: 'front.example', kind: 'Shelf' },
       versions: [{ name: 'v1', schema: s.object({ spec: s.object({}) }), status: s.status({}) }],

@@ -141,7 +141,7 @@ export function operatorReplicasSuite(newTarget: NewTarget): void {
     expect(cleaning.filter((each) => each.startsWith('0'))).to.deep.equal([]);
   });
 
-  it('with different names leave Ready to the first field manager, and warn once', async () => {
+  it('leave Ready to the first field manager if their names differ, and warn once', async () => {
     const [first] = stages;
     const second = await Stage.after(first, 'licence-operator');
     const warnings: string[] = [];

@@ -210,7 +210,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('writes a message that is cut within a character only once', async () => {
+  it('writes a message only once although it is cut in the middle of a character', async () => {
     setsStatus(() => {
       throw new Error(`${'x'.repeat(999)}\u{1F600} is not known`);
     });

@@ -71,7 +71,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
     });
   });
 
-  it('give way to a change of what they were converted to', async () => {
+  it('are replaced if a client changes the fields to which they were converted', async () => {
     await create('v1', 'changed', { title: 'a', mode: 'turbo', color: 'red' });
     const old = await read('v1alpha1', 'changed');
     await target.admin.update({ ...old, spec: { name: 'a', fast: false } });
@@ -80,7 +80,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
     });
   });
 
-  it('are removed by an apply in their version, beside a manager of another version', async () => {
+  it('are removed by an apply in their version that lacks them, although another manager wrote in another version', async () => {
     const key = { namespace, name: 'removed' };
     const apply = (spec: object): Promise<unknown> =>
       target.admin.apply({ ...kindOf('v1'), metadata: key, spec }, { fieldManager: 'team' });
@@ -128,7 +128,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
     });
   });
 
-  it('are not lost if their manager makes a list small that has been too large for small annotations', async () => {
+  it('are not lost if their manager shrinks a list that needed one large annotation', async () => {
     const name = 'shrunk';
     const tags = Array.from({ length: 900 }, (_, index) => `${index} ${'x'.repeat(100)}`);
     await apply('v1', name, { ...own, tags });

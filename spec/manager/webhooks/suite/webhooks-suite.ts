@@ -162,7 +162,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     });
   });
 
-  it('with the option subresource receive the requests for the subresource, and not those for the object', async () => {
+  it('receive only requests for the subresource, and not those for the object, with the option subresource', async () => {
     const limit = validatingWebhook<KubernetesObject>(
       Deployment,
       ({ object, subResource }) => {

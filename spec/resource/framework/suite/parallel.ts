@@ -55,7 +55,7 @@ export function parallelSuite(open: OpenScene): void {
     await scene.until(async () => finalizersOf(await scene.get('a')).length === 1);
   });
 
-  it('reconciles other objects of the kind than another framework, by its sets', async () => {
+  it('reconciles only the objects that its sets handle, beside another framework of the same kind', async () => {
     const scene = await open();
     for (const version of ['v1', 'v2']) {
       const set = new ResourceSet<Gadget>({

@@ -157,7 +157,7 @@ export function pausingSuite(open: OpenScene): void {
     expect(await scene.condition('a', 'Paused')).to.deep.include(theirs);
   });
 
-  it('writes nothing alternately with a framework that has other pause annotations', async () => {
+  it('does not overwrite the condition of a framework with other pause annotations again and again', async () => {
     const scene = await open();
     const annotations = { 'example.com/one': 'yes', 'example.com/two': 'yes' };
     await scene.create('a', { metadata: { annotations } });

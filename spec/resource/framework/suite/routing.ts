@@ -132,7 +132,7 @@ export function routingSuite(open: OpenScene): void {
     expect(await scene.condition('a', 'Paused')).to.equal(undefined);
   });
 
-  it('reports an overlap without alternating writes with another framework', async () => {
+  it('reports an overlap without overwriting the report of another framework again and again', async () => {
     const scene = await open();
     for (const name of ['one', 'two']) {
       scene.run({ name, readyCondition: false, resourceRouter: routerOf(scene, both) });

@@ -235,7 +235,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await keptNames(scene)).to.deep.equal(['a']);
   });
 
-  it('in deletion cancel the rest of the chain without a warning until they are gone', async () => {
+  it('cancel the rest of the chain without a warning while they are being deleted', async () => {
     const scene = await open();
     const resources = [
       configMaps([configMap('a')]),
