@@ -198,17 +198,21 @@ describe('A StatefulSet', () => {
     ['with updated pods only', statefulSet({ updatedReplicas: 3 }), false],
     ['with ready pods only', statefulSet({ readyReplicas: 3 }), false],
     ['without pods', statefulSet({ replicas: undefined }), false],
-    ['of an unseen change', statefulSet({ observedGeneration: 2 }), false],
-    ['of which nothing was seen', statefulSet({ observedGeneration: undefined }), false],
+    [
+      'whose last change the controller has not observed',
+      statefulSet({ observedGeneration: 2 }),
+      false,
+    ],
+    ['without an observedGeneration', statefulSet({ observedGeneration: undefined }), false],
     [
       'that starts its pods in parallel',
       statefulSet({}, { podManagementPolicy: 'Parallel' }),
       false,
     ],
-    ['that is a DaemonSet', statefulSet({}, {}, 'DaemonSet'), false],
+    ['with the kind DaemonSet', statefulSet({}, {}, 'DaemonSet'), false],
     ['without a status', { ...statefulSet({}), status: undefined }, false],
   ] as const) {
-    it(`${may ? 'may wait' : 'does not wait'} for a pod of an older revision: one ${what}`, () => {
+    it(`${what} ${may ? 'may wait' : 'does not wait'} for a pod of an older revision`, () => {
       expect(mayBeBlocked(set)).to.equal(may);
     });
   }

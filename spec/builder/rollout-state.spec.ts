@@ -82,7 +82,7 @@ describe('rolloutStateOf', () => {
   for (const [what, time, state] of [
     ['at the deadline', '2025-12-31T23:50:00Z', 'stuck'],
     ['a second before the deadline', '2025-12-31T23:50:01Z', 'progressing'],
-    ['at an unreadable time', 'soon', 'stuck'],
+    ['with a timestamp that cannot be parsed', 'soon', 'stuck'],
   ] as const) {
     it(`is ${state} ${what}`, () => {
       const set = statefulSet({}, { 'shop-operator': time });

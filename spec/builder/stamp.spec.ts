@@ -211,15 +211,39 @@ describe('A custom resource whose definition is in the chain', () => {
       ['was just applied', 1_000],
     ],
     ['waits for a changed definition', spec(), established, undefined, ['was just applied', 1_000]],
-    ['does not wait for a definition whose drift was repaired', spec('other'), established, undefined, undefined],
+    [
+      'does not wait for a definition whose drift was repaired',
+      spec('other'),
+      established,
+      undefined,
+      undefined,
+    ],
     [
       'does not wait for a definition whose labels changed',
       { operation: 'configured', changes: [{ path: 'metadata.labels', from: 1, to: 2 }] },
       ...([established, undefined, undefined] as const),
     ],
-    ['does not wait for a definition that is established and unchanged', {}, established, undefined, undefined],
-    ['waits until the definition is established', {}, {}, undefined, ['is not established yet', 5_000]],
-    ['waits until the definition has a status', {}, undefined, undefined, ['is not established yet', 5_000]],
+    [
+      'does not wait for a definition that is established and unchanged',
+      {},
+      established,
+      undefined,
+      undefined,
+    ],
+    [
+      'waits until the definition is established',
+      {},
+      {},
+      undefined,
+      ['is not established yet', 5_000],
+    ],
+    [
+      'waits until the definition has a status',
+      {},
+      undefined,
+      undefined,
+      ['is not established yet', 5_000],
+    ],
     [
       'waits for a definition whose names are refused, and reports the reason',
       ...([

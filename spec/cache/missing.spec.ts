@@ -11,23 +11,43 @@ describe('missingOf', () => {
   const permission = { type: 'permission', resource: 'things', group: 'example.com' } as const;
   const kind = { type: 'kind', apiVersion: 'example.com/v1', kind: 'Thing' } as const;
   const cases: readonly (readonly [string, unknown, string | undefined, unknown])[] = [
-    ['a list', forbidden('list'), undefined, { ...permission, verb: 'list', namespace: undefined }],
-    ['a watch', forbidden('watch'), 'shop', { ...permission, verb: 'watch', namespace: 'shop' }],
     [
-      'a resource that the server names',
+      'the verb list after a refused list',
+      forbidden('list'),
+      undefined,
+      { ...permission, verb: 'list', namespace: undefined },
+    ],
+    [
+      'the verb watch and the namespace after a refused watch',
+      forbidden('watch'),
+      'shop',
+      { ...permission, verb: 'watch', namespace: 'shop' },
+    ],
+    [
+      'the resource that the answer of the server names',
       forbidden('list', { kind: 'thingies', group: 'g.io' }),
       'shop',
       { type: 'permission', verb: 'list', resource: 'thingies', group: 'g.io', namespace: 'shop' },
     ],
-    ['a kind', new OperatorError('UnknownKind', 'no'), undefined, kind],
     [
-      'a path',
+      'the kind after an UnknownKind error',
+      new OperatorError('UnknownKind', 'no'),
+      undefined,
+      kind,
+    ],
+    [
+      'the kind after a 404',
       new ApiError({ code: 404 }, { verb: 'list', kind: 'Thing', status: 404 }),
       undefined,
       kind,
     ],
-    ['nothing after a reset', new OperatorError('ConnectionFailed', 'reset'), undefined, undefined],
-    ['nothing without an error', undefined, undefined, undefined],
+    [
+      'undefined after a lost connection',
+      new OperatorError('ConnectionFailed', 'reset'),
+      undefined,
+      undefined,
+    ],
+    ['undefined without an error', undefined, undefined, undefined],
   ];
   for (const [title, error, namespace, expected] of cases) {
     it(`returns ${title}`, () => {

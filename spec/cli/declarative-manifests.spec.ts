@@ -159,7 +159,12 @@ describe('operator-builder declarative manifests', () => {
       'b:2',
       [sidecar, { name: 'controller', newName: 'b', newTag: '2' }],
     ],
-    ['adds a list of images', undefined, 'b:2', [{ name: 'controller', newName: 'b', newTag: '2' }]],
+    [
+      'adds a list of images',
+      undefined,
+      'b:2',
+      [{ name: 'controller', newName: 'b', newTag: '2' }],
+    ],
   ] as const) {
     it(`${what} in config/manager with --image, and keeps all other images`, async () => {
       const directory = `images-${++count}`;
@@ -240,21 +245,25 @@ describe('operator-builder declarative manifests', () => {
 
   for (const [what, pipeline, verbs] of [
     ['writes a status', "{ '@project': { metadata: { name: a }, status: { a: 1 } } }", true],
-    ['sets a field of it', "{ '@project': { metadata: { name: a }, $.status.a: 1 } }", true],
+    [
+      'sets a field of the status',
+      "{ '@project': { metadata: { name: a }, $.status.a: 1 } }",
+      true,
+    ],
     ['copies the document', "{ '@project': { '$.': $., spec: {} } }", true],
     [
-      'projects in steps',
+      'projects a status in a second step',
       "{ '@project': [{ metadata: { name: a } }, { status: { a: 1 } }] }",
       true,
     ],
     ['passes objects unchanged', '[]', true],
     [
-      'gathers into it',
+      'gathers values into the status',
       "[{ '@project': { metadata: { name: a } } }, { '@gather': [$.a, $.status.a] }]",
       true,
     ],
     [
-      'writes none',
+      'writes no status',
       "[{ '@select': { '@exists': $.status } }, { '@project': { metadata: { name: a } } }]",
       false,
     ],

@@ -300,14 +300,14 @@ describe('a broken connection', () => {
   const notRepeated: typeof repeated = [
     ['create', (client) => client.create(configMap)],
     ['update without a resourceVersion', (client) => client.update(configMap)],
-    ['merge patch without one', (client) => client.patch(ConfigMap, key, merge({}))],
+    ['merge patch without a resourceVersion', (client) => client.patch(ConfigMap, key, merge({}))],
     ['JSON patch', (client) => client.patch(ConfigMap, key, { type: 'json', operations: [] })],
     ['delete', (client) => client.delete(ConfigMap, key)],
     ['deleteCollection', (client) => client.deleteCollection(ConfigMap, { namespace: 'shop' })],
   ];
 
   for (const [title, call] of repeated) {
-    it(`is retried for: ${title}`, async () => {
+    it(`is retried for this call: ${title}`, async () => {
       const { client, transport } = scripted(failing(1, reset));
       await call(client);
       expect(transport.requests).to.have.length(2);
@@ -316,7 +316,7 @@ describe('a broken connection', () => {
   }
 
   for (const [title, call] of notRepeated) {
-    it(`fails: ${title}`, async () => {
+    it(`fails this call without a retry: ${title}`, async () => {
       const { client, transport } = scripted(failing(1, reset));
       expect(await failureOf(call(client))).to.have.property('code', 'ConnectionFailed');
       expect(transport.requests).to.have.length(1);

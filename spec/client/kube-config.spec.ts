@@ -336,8 +336,13 @@ describe('clientFromKubeConfig', () => {
   });
 
   const broken: readonly (readonly [string, object, object, string])[] = [
-    ['a proxy', { server: 'https://a', 'proxy-url': 'ftp://p' }, {}, 'proxy-url is not an http'],
-    ['no URL', { server: 'a:6443' }, {}, 'server is not an http or https URL'],
+    [
+      'a proxy with another scheme than http and https',
+      { server: 'https://a', 'proxy-url': 'ftp://p' },
+      {},
+      'proxy-url is not an http',
+    ],
+    ['a server that is not a URL', { server: 'a:6443' }, {}, 'server is not an http or https URL'],
     [
       'a missing CA',
       { server: 'https://a', 'certificate-authority': '/no/ca.pem' },

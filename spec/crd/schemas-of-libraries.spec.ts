@@ -178,22 +178,22 @@ describe('schemas of other libraries', () => {
       { type: 'object', additionalProperties: { type: 'string' } },
       { type: 'object', additionalProperties: { type: 'string' } },
     ],
-    'parts that all hold': [
+    'schemas of allOf that all hold': [
       { allOf: [{ type: 'string', minLength: 1 }, { pattern: '^a' }] },
       { type: 'string', allOf: [{ minLength: 1 }, { pattern: '^a' }] },
     ],
-    'parts that leave the type to the whole': [
+    'schemas of allOf whose type is beside allOf': [
       { type: 'number', allOf: [{ minimum: 1 }, { enum: [1, 2] }] },
       { type: 'number', allOf: [{ minimum: 1 }, { enum: [1, 2] }] },
     ],
-    'parts without a type': [
+    'schemas of allOf without a type': [
       { allOf: [{ minLength: 1 }, { pattern: '^a' }] },
       {
         'x-kubernetes-preserve-unknown-fields': true,
         allOf: [{ minLength: 1 }, { pattern: '^a' }],
       },
     ],
-    'parts of which one restricts no value': [
+    'schemas of allOf of which one restricts no value': [
       {
         allOf: [
           { type: 'object', properties: { a: { type: 'string' } } },
@@ -321,7 +321,7 @@ describe('schemas of other libraries', () => {
         'x-kubernetes-preserve-unknown-fields': true,
       },
     ],
-    'parts that name no field': [
+    'schemas of allOf that name no field': [
       {
         allOf: [
           { type: 'object', minProperties: 1 },
@@ -409,7 +409,7 @@ describe('schemas of other libraries', () => {
       { type: 'string', pattern: '(?=a)' },
       /pattern is not one of Go/,
     ],
-    'what no value may be, without a restriction': [
+    'a schema of not that accepts every value': [
       { type: 'object', properties: { a: { type: 'string', not: { title: 'A' } } } },
       /at properties\.a\.not: has no restriction of values/,
     ],

@@ -115,7 +115,7 @@ describe('LeaderElector', () => {
       });
     }
 
-    it("takes a Lease without a duration after the duration that the candidate has configured", async () => {
+    it('takes a Lease without a duration after the duration that the candidate has configured', async () => {
       await election.createLease({ holderIdentity: 'x' });
       const a = election.candidate('a');
       await election.clock.advance(14_999);

@@ -120,45 +120,45 @@ describe('a three-way merge', () => {
 
   const container = (fields: object): object => ({ containers: [{ name: 'web', ...fields }] });
   const otherMembers: Record<string, readonly [object, object]> = {
-    'a value instead of a source': [
+    'the value of an environment variable, replaced by valueFrom': [
       container({ env: [{ name: 'A', value: 'x' }] }),
       container({ env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }] }),
     ],
-    'the source of a value': [
+    'fieldRef of an environment variable, replaced by secretKeyRef': [
       container({ env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'a' } } }] }),
       container({
         env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }],
       }),
     ],
-    'a probe': [
+    'a probe by httpGet': [
       container({ livenessProbe: { httpGet: { port: 80 } } }),
       container({ livenessProbe: { tcpSocket: { port: 80 } } }),
     ],
-    'a probe by a command': [
+    'a probe by exec': [
       container({ readinessProbe: { exec: { command: ['a'] } } }),
       container({ readinessProbe: { grpc: { port: 80 } } }),
     ],
-    'a probe by a port': [
+    'a probe by tcpSocket': [
       container({ startupProbe: { tcpSocket: { port: 80 } } }),
       container({ startupProbe: { grpc: { port: 80 } } }),
     ],
-    'a hook by a request': [
+    'a lifecycle hook by httpGet': [
       container({ lifecycle: { preStop: { httpGet: { port: 80 } } } }),
       container({ lifecycle: { preStop: { exec: { command: ['a'] } } } }),
     ],
-    'a hook that sleeps': [
+    'a lifecycle hook that sleeps': [
       container({ lifecycle: { postStart: { sleep: { seconds: 1 } } } }),
       container({ lifecycle: { postStart: { tcpSocket: { port: 80 } } } }),
     ],
-    'a hook that sleeps or runs a command': [
+    'a lifecycle hook that sleeps, replaced by exec': [
       container({ lifecycle: { postStart: { sleep: { seconds: 1 } } } }),
       container({ lifecycle: { postStart: { exec: { command: ['a'] } } } }),
     ],
-    'the field or resource of a value': [
+    'fieldRef of an environment variable, replaced by resourceFieldRef': [
       container({ env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'a' } } }] }),
       container({ env: [{ name: 'A', valueFrom: { resourceFieldRef: { resource: 'r' } } }] }),
     ],
-    'the map or Secret of a value': [
+    'configMapKeyRef of an environment variable, replaced by secretKeyRef': [
       container({ env: [{ name: 'A', valueFrom: { configMapKeyRef: { name: 's', key: 'k' } } }] }),
       container({ env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }] }),
     ],

@@ -112,15 +112,23 @@ describe('The servers and the election of a started operator', () => {
   describe('in a Pod', () => {
     const inPod: Served = { ...nothing, health: 200, metrics: 'https 401', isElected: true };
     for (const [what, args, expected] of [
-      ['are all there by default', [health, metrics], inPod],
-      ['need no election', [health, metrics, '--no-leader-elect'], { ...inPod, isElected: false }],
       [
-        'are open to everyone with --no-metrics-auth',
+        'are health checks, authenticated metrics and leader election by default',
+        [health, metrics],
+        inPod,
+      ],
+      [
+        'do without an election with --no-leader-elect',
+        [health, metrics, '--no-leader-elect'],
+        { ...inPod, isElected: false },
+      ],
+      [
+        'serve metrics to everyone with --no-metrics-auth',
         [health, metrics, '--no-metrics-auth'],
         { ...inPod, metrics: 'http 200' },
       ],
       [
-        'lack the metrics with --no-metrics',
+        'serve no metrics with --no-metrics',
         [health, metrics, '--no-metrics'],
         { ...inPod, metrics: undefined },
       ],
@@ -148,7 +156,7 @@ describe('The servers and the election of a started operator', () => {
   describe('outside of a cluster', () => {
     for (const [what, args, expected] of [
       ['do not exist by default', [], nothing],
-      ['are the probes with --health-port', [health], { ...nothing, health: 200 }],
+      ['are the health checks with --health-port', [health], { ...nothing, health: 200 }],
       ['are the metrics with --metrics-port', [metrics], { ...nothing, metrics: 'http 200' }],
       [
         'are authenticated metrics with --metrics-auth and a namespace',
@@ -161,7 +169,7 @@ describe('The servers and the election of a started operator', () => {
         { ...nothing, isElected: true },
       ],
       [
-        'lack plans without authenticated metrics',
+        'serve no plans without authenticated metrics',
         ['--plan'],
         {
           ...nothing,

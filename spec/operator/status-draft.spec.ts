@@ -167,21 +167,51 @@ describe('A failure that is not shown yet', () => {
   const planning = { planning: true };
 
   for (const [what, failure, kept, context, taken] of [
-    ['a terminal failure by a retry', terminal, true, contextOf(['retry', 'requeue']), true],
-    ['no terminal failure by an event', terminal, true, contextOf(['retry', 'event']), false],
     [
-      'no terminal failure by triggers that are not named',
+      'a terminal failure, if only a retry started the reconcile',
+      terminal,
+      true,
+      contextOf(['retry', 'requeue']),
+      true,
+    ],
+    [
+      'no terminal failure, if an event started the reconcile',
+      terminal,
+      true,
+      contextOf(['retry', 'event']),
+      false,
+    ],
+    [
+      'no terminal failure, if the reconcile has triggers that are not listed',
       terminal,
       true,
       contextOf(['retry'], { moreTriggers: 1 }),
       false,
     ],
-    ['a time-out by a retry and more', timeout, true, contextOf(['event', 'retry']), true],
-    ['no time-out without a retry', timeout, true, contextOf(['requeue']), false],
-    ['no failure that is retried', retried, false, contextOf(['retry']), false],
-    ['no failure in a plan', terminal, true, contextOf(['retry'], planning), false],
+    [
+      'a time-out, if a retry is among the triggers',
+      timeout,
+      true,
+      contextOf(['event', 'retry']),
+      true,
+    ],
+    [
+      'no time-out, if no retry is among the triggers',
+      timeout,
+      true,
+      contextOf(['requeue']),
+      false,
+    ],
+    ['no failure that the controller retries', retried, false, contextOf(['retry']), false],
+    [
+      'no failure, if the reconcile is a plan',
+      terminal,
+      true,
+      contextOf(['retry'], planning),
+      false,
+    ],
   ] as const) {
-    it(`is returned to the next reconcile or not: ${what}`, () => {
+    it(`is returned to the next reconcile only where it still applies: ${what}`, () => {
       const failures = new UnshownFailures();
       expect(failures.keep(shop(), failure, contextOf([]))).to.equal(kept);
       expect(failures.take(shop({ uid: 'other' }), context)).to.equal(undefined);

@@ -86,8 +86,8 @@ describe('applyResource', () => {
   });
 
   for (const [what, managers, manager] of [
-    ['kubectl among several appliers', ['gitops', 'kubectl'], 'kubectl'],
-    ['no one of several others', ['gitops', 'other'], undefined],
+    ['kubectl if it is among several managers', ['gitops', 'kubectl'], 'kubectl'],
+    ['no earlier manager if kubectl is not among several', ['gitops', 'other'], undefined],
   ] as const) {
     it(`applies as ${what}`, async () => {
       const [first, second] = managers;

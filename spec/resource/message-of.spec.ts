@@ -33,7 +33,7 @@ const thrown: readonly [title: string, value: unknown, words: string][] = [
   ['a number', 7, '7'],
   ['a symbol', Symbol('s'), 'Symbol(s)'],
   ['an object with a message', { message: 'the disk is full' }, 'the disk is full'],
-  ['an object without one', { password: 'hunter2' }, 'a value of type object was thrown'],
+  ['an object without a message', { password: 'hunter2' }, 'a value of type object was thrown'],
   ['an object without a prototype', Object.create(null), 'a value of type object was thrown'],
   ['a function', () => 'hunter2', 'a value of type function was thrown'],
   ['an error whose message throws', unreadable, 'threw an unreadable value'],

@@ -113,7 +113,7 @@ const cases: readonly Case[] = [
     conditions: [able.ready, active, limited.least],
   },
   {
-    title: 'the least size 1 without a minimum',
+    title: 'a size of 1 without a minimum',
     ...{ replicas: 4, total: '4m', spec: down({}), sizes: [1] },
     conditions: [able.ready, active, limited.no],
   },
@@ -175,7 +175,7 @@ const cases: readonly Case[] = [
     conditions: [able.fewer, active, limited.no],
   },
   {
-    title: 'not more within the window of growth',
+    title: 'not more within the stabilization window for scaling up',
     ...{ replicas: 2, total: '800m', spec: up({ stabilizationWindowSeconds: 60 }), sizes: [] },
     conditions: [able.more, active, limited.no],
   },

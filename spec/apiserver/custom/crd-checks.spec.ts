@@ -21,7 +21,7 @@ const onlyNames =
 // Messages of the real server (v1.36).
 const refused: readonly (readonly [string, object, Readonly<Record<string, string>>])[] = [
   [
-    'unsupported keywords also in junctors',
+    'unsupported keywords, also within allOf, anyOf, oneOf and not',
     versionWith({
       allOf: [{ properties: { spec: { $ref: 'x' } } }, { id: 'x' }],
       anyOf: [{ definitions: { a: {} } }],

@@ -111,7 +111,7 @@ const refused: readonly (readonly [string, object, Readonly<Record<string, strin
     },
   ],
   [
-    'the members of a conversion by a webhook for another strategy',
+    'webhook settings of a conversion with another strategy',
     {
       conversion: {
         strategy: 'None',
@@ -167,7 +167,7 @@ const refused: readonly (readonly [string, object, Readonly<Record<string, strin
     },
   ],
   [
-    'the name of a version in capitals, as a part of the old form too',
+    'a version name in capitals, which is reported for spec.version as well',
     { versions: [{ ...version, name: 'V1' }] },
     { 'spec.version': notLabel('V1'), 'spec.versions[0].name': notLabel('V1') },
   ],

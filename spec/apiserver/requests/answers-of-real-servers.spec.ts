@@ -67,7 +67,7 @@ const updates: readonly (readonly [
     },
   ],
   [
-    'refuse address families of a Service that is only a name',
+    'refuse address families of a Service of the type ExternalName',
     `${core}/services`,
     { type: 'ExternalName', externalName: 'x.y' },
     { ipFamilyPolicy: 'SingleStack' },
@@ -87,14 +87,14 @@ const updates: readonly (readonly [
       ] as const,
   ),
   [
-    'show an empty list of scopes',
+    'show a refused empty list of scopes as []',
     `${core}/resourcequotas`,
     { hard: { pods: '1' }, scopes: ['BestEffort'] },
     { scopes: [] },
     { 'spec.scopes': 'Invalid value: []: field is immutable' },
   ],
   [
-    'require the selector of a Job before its labels',
+    'report only the missing selector of a Job, and not its labels',
     '/apis/batch/v1/namespaces/default/jobs',
     { template: once },
     { selector: null },
@@ -143,18 +143,18 @@ const requests: readonly (readonly [string, (api: Api) => Promise<Answer>, numbe
     'the name of the object (a based on URL) was undeterminable: name must be provided',
   ],
   [
-    'a field selector that compares nothing with nothing',
+    'a field selector with an empty field and an empty value',
     (api) => api.get(`${configMaps}?fieldSelector=metadata.name%3Da,%3D`),
     200,
   ],
   [
-    'a field manager that cannot be printed',
+    'a field manager with a character that cannot be printed',
     (api) => api.call('PATCH', `${configMaps}/a?fieldManager=%07`, {}, merge),
     422,
     'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Invalid value: "\\a": invalid character U+0007 (at position 0)',
   ],
   [
-    'an older form of cascading deletion that waits',
+    'a deletion with orphanDependents false',
     (api) => api.call('DELETE', `${configMaps}/a`, { orphanDependents: false }),
     202,
   ],
@@ -164,7 +164,7 @@ const requests: readonly (readonly [string, (api: Api) => Promise<Answer>, numbe
     409,
   ],
   [
-    'a media type that no route produces',
+    'a request for a media type that is not served',
     (api) => api.get(`${configMaps}/a`, { accept: 'text/html' }),
     406,
     '406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf',

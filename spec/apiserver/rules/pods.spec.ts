@@ -288,7 +288,12 @@ describe('pods with scheduling gates', () => {
       { schedulingGates: [gate('a'), gate('c')] },
       'spec.schedulingGates[1].name',
     ],
-    ['a first gate', {}, { schedulingGates: [gate('a')] }, 'spec.schedulingGates[0].name'],
+    [
+      'a scheduling gate in a Pod without gates',
+      {},
+      { schedulingGates: [gate('a')] },
+      'spec.schedulingGates[0].name',
+    ],
     [
       'another value of the node selector',
       { ...gates, nodeSelector: { disk: 'ssd' } },
@@ -309,7 +314,7 @@ describe('pods with scheduling gates', () => {
       affinity(['a'], ['b']),
       terms,
     ],
-    ['no node affinity', { ...gates, ...affinity(['a']) }, { affinity: null }, terms],
+    ['a removal of the node affinity', { ...gates, ...affinity(['a']) }, { affinity: null }, terms],
     ['another affinity', gates, { affinity: { podAffinity: {} } }, 'spec'],
     ['another host name', gates, { nodeSelector: { disk: 'ssd' }, hostname: 'x' }, 'spec'],
   ];
@@ -346,7 +351,11 @@ describe('resizes of pods', () => {
   const requests = 'spec.containers[0].resources.requests';
   const refused: [string, object, string[]][] = [
     ['other resources', { resources: { requests: { 'ephemeral-storage': '1Gi' } } }, ['spec']],
-    ['the class of a pod', { resources: { limits: resources.requests } }, ['spec']],
+    [
+      'the quality of service class of a pod',
+      { resources: { limits: resources.requests } },
+      ['spec'],
+    ],
     ['fewer resources', { resources: { requests: { cpu: null } } }, [requests]],
     ['more containers', { name: 'd', image: 'x' }, ['spec.containers']],
   ];

@@ -210,12 +210,12 @@ describe('addresses and ports of Services', () => {
 
   const families: [string, object, object][] = [
     [
-      'a family of another address',
+      'an IP family other than that of the clusterIP',
       { clusterIP: '10.96.7.7', ipFamilies: ['IPv6'] },
       { 'spec.clusterIPs[0]': 'expected an IPv6 value as indicated by `ipFamilies[0]`' },
     ],
     [
-      'two families for one stack',
+      'two IP families with the policy SingleStack',
       { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'SingleStack' },
       {
         'spec.ipFamilyPolicy':
@@ -223,12 +223,12 @@ describe('addresses and ports of Services', () => {
       },
     ],
     [
-      'a family that the cluster lacks',
+      'an IP family that the cluster lacks',
       { ipFamilies: ['IPv6'] },
       { 'spec.ipFamilies[0]': 'not configured on this cluster' },
     ],
     [
-      'two addresses of a family',
+      'two addresses of one IP family',
       { clusterIP: '10.96.7.7', clusterIPs: ['10.96.7.7', '10.96.7.8'] },
       { 'spec.clusterIPs': 'may specify no more than one IP for each IP family' },
     ],

@@ -179,8 +179,13 @@ export function plannedDecisionsSuite(open: OpenScene): void {
   });
 
   for (const [what, status, message, reason] of [
-    ['a webhook refuses it', 400, 'admission webhook "a" does not support dry run', /^a webhook/],
-    ['it is forbidden', 403, 'no', /^no dry run: apply (ConfigMap|Deployment) .*: 403: no/],
+    [
+      'a webhook refuses dry runs',
+      400,
+      'admission webhook "a" does not support dry run',
+      /^a webhook/,
+    ],
+    ['dry runs are forbidden', 403, 'no', /^no dry run: apply (ConfigMap|Deployment) .*: 403: no/],
   ] as const) {
     it(`lists expected changes and restarts without a dry run, because ${what}`, async () => {
       const scene = await open();

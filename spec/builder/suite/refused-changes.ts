@@ -13,17 +13,17 @@ import type { Scene } from './scene.js';
 export function refusedChangesSuite(open: OpenScene): void {
   for (const [title, message, causes] of [
     [
-      'a policy, whatever it calls the change',
+      'a policy, even if its message says that objects cannot be changed',
       `deployments.apps "api" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: objects of this namespace can't be changed`,
       [{ message: "objects of this namespace can't be changed" }],
     ],
     [
-      'a webhook, although the change is impossible too',
+      'a webhook, although an immutable field changes too',
       'admission webhook "freeze.example.com" denied the request: no changes until Monday',
       [],
     ],
     [
-      'a webhook that calls a field immutable which stays the same',
+      'a webhook that reports an unchanged field as immutable',
       'admission webhook "api.example.com" denied the request: spec.paused: Forbidden: field is immutable',
       [{ field: 'spec.paused', message: 'Forbidden: field is immutable' }],
     ],

@@ -228,7 +228,7 @@ describe('operator-builder manifests', () => {
     expect((await manifests('gone', '--check')).code).to.equal(0);
   });
 
-  it("refuses a CRD without the first line of generated files, and names that line, with --check too", async () => {
+  it('refuses a CRD without the first line of generated files, and names that line, with --check too', async () => {
     await project('headless', '--no-controller');
     const [first = '', ...lines] = (await readFile(file('headless', base), 'utf8')).split('\n');
     const changed = lines.join('\n').replace('scope: Namespaced', 'scope: Cluster');

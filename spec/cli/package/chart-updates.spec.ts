@@ -66,7 +66,11 @@ describe('The values of a user', () => {
       '# mine\nnull # so far\n',
       { text: '# mine\n# so far\n\n# head\n\na: 1\nb: 2\n', more: [] },
     ],
-    ['follow the defaults where the user has not changed them', 'a: 0\ngone: 3\n', { text: 'a: 1\nb: 2\n', more: [] }],
+    [
+      'follow the defaults where the user has not changed them',
+      'a: 0\ngone: 3\n',
+      { text: 'a: 1\nb: 2\n', more: [] },
+    ],
     [
       'stay where the user has changed them, also without a default',
       'a: 5 # mine\ngone: 4\nglobal: {}\n',

@@ -484,7 +484,11 @@ describe('operator-builder create api', () => {
       ['has an unknown scope', withPot('scope: World'), 'resources[0].scope: want Namespaced'],
       ['has external: false', withPot('external: false'), 'external: want true, or'],
       ['has an unknown controller', withPot('controller: other'), 'controller: want builder'],
-      ['has a half webhook', withPot('webhooks: { defaulting: some }'), 'defaulting: want true or'],
+      [
+        'has an incomplete webhook',
+        withPot('webhooks: { defaulting: some }'),
+        'defaulting: want true or',
+      ],
     ] as const) {
       it(`a PROJECT that ${what}`, async () => {
         const [name] = says.split(':');

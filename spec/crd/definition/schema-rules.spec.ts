@@ -124,7 +124,7 @@ const described: readonly (readonly [title: string, a: Json, ...problems: readon
     ruled(text, { rule: 'oldSelf.hasValue()', optionalOldSelf: true }),
   ],
   ['rules of a value without a type', ruled(open, { rule: 'true' }), noType],
-  ['rules of a list of such values', ruled(listed(open), { rule: 'true' }), noType],
+  ['rules of a list whose items have no type', ruled(listed(open), { rule: 'true' }), noType],
   [
     'paths that do not exist',
     ruled(

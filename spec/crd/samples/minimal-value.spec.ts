@@ -46,7 +46,7 @@ describe('minimalValue', () => {
     ['an exclusive minimum', s.integer({ minimum: 5, exclusiveMinimum: true })],
     ['a negative maximum', s.number({ maximum: -2 })],
     ['a multiple', s.integer({ minimum: 4, multipleOf: 5 })],
-    ['exact length', s.string({ minLength: 12, maxLength: 12 })],
+    ['an exact length', s.string({ minLength: 12, maxLength: 12 })],
     ['a short string', s.string({ maxLength: 2 })],
     ['a date-time', s.string({ format: 'date-time' })],
     ['a list', s.array(s.string({ minLength: 9 }), { minItems: 2, listType: 'set' })],

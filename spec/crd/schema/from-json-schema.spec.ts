@@ -281,29 +281,29 @@ const converted: readonly (readonly [title: string, json: Json, schema: Json])[]
     },
   ],
   [
-    'a default in one of several parts',
+    'a default in one of several schemas of allOf',
     {
       allOf: [{ properties: { a: { type: 'string', default: 'x' } } }, { properties: { a: text } }],
     },
     { type: 'object', properties: { a: { type: 'string', default: 'x' } } },
   ],
   [
-    'items whose fields are in several parts',
+    'items whose fields are in several schemas of allOf',
     { allOf: [{ items: { properties: { a: text } } }, { items: { properties: { b: text } } }] },
     { type: 'array', items: { type: 'object', properties: { a: text, b: text } } },
   ],
   [
-    'maps with the same values in several parts',
+    'maps with the same values in several schemas of allOf',
     { allOf: [{ additionalProperties: text }, { additionalProperties: text }] },
     { type: 'object', additionalProperties: text },
   ],
   [
-    'a description and a default beside parts',
+    'a description and a default beside allOf',
     { description: 'D', default: { a: 'x' }, allOf: [{ properties: { a: text } }] },
     { type: 'object', properties: { a: text }, description: 'D', default: { a: 'x' } },
   ],
   [
-    'fields beside parts',
+    'fields beside allOf',
     { properties: { c: text }, allOf: [{ properties: { a: text } }, { required: ['a'] }] },
     { type: 'object', properties: { c: text, a: text }, allOf: [{ required: ['a'] }] },
   ],

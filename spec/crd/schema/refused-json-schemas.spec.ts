@@ -24,8 +24,8 @@ const refused: readonly (readonly [title: string, json: Json, message: string])[
     { type: 'object', properties: { a: { enum: 'a' } } },
     'JSON Schema at properties.a: enum is not a list',
   ],
-  ['parts that are not a list', { allOf: {} }, 'JSON Schema: allOf is not a list'],
-  ['alternatives that are not a list', { anyOf: 'x' }, 'JSON Schema: anyOf is not a list'],
+  ['an allOf that is not a list', { allOf: {} }, 'JSON Schema: allOf is not a list'],
+  ['an anyOf that is not a list', { anyOf: 'x' }, 'JSON Schema: anyOf is not a list'],
   [
     'a pattern that is not a text',
     { type: 'string', pattern: 5 },
@@ -114,7 +114,7 @@ const refused: readonly (readonly [title: string, json: Json, message: string])[
     'JSON Schema at items: accepts no value: leave the field out',
   ],
   [
-    'a condition',
+    'the keyword if',
     { type: 'string', if: { minLength: 1 } },
     'JSON Schema: if has no counterpart in structural schemas: use a CEL rule',
   ],
@@ -129,12 +129,12 @@ const refused: readonly (readonly [title: string, json: Json, message: string])[
     'JSON Schema: unevaluatedProperties has no counterpart in structural schemas: use a CEL rule',
   ],
   [
-    'parts of two types',
+    'an allOf of two types',
     { allOf: [text, { type: 'integer' }] },
     'JSON Schema: alternatives have the types string and integer: a field has one type',
   ],
   [
-    'parts with two defaults',
+    'an allOf with two defaults',
     {
       allOf: [
         { properties: { a: { type: 'string', default: 'x' } } },

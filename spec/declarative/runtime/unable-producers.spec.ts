@@ -71,7 +71,7 @@ describe('A Secret written through views before a restart', () => {
     ['has an unreadable target', { ...produces, target: {} }],
     ['has an unserved source', { ...produces, sources: [{ apiGroup: 'ex.com', kind: 'Widget' }] }],
     [
-      'may be served later',
+      'has a source whose kind may be served later',
       { ...produces, sources: [{ apiGroup: 'ex.com', version: 'v1', kind: 'Widget' }] },
     ],
     [

@@ -33,7 +33,7 @@ const cases: readonly Case[] = [
     steps: [],
   },
   {
-    when: 'the new one can grow by the surge',
+    when: 'the new ReplicaSet can grow by maxSurge',
     desired: 3,
     surge: 1,
     unavailable: 0,
@@ -87,7 +87,7 @@ const cases: readonly Case[] = [
     steps: ['old1=1'],
   },
   {
-    when: 'broken pods belong to the oldest',
+    when: 'broken pods belong to the oldest ReplicaSet',
     desired: 4,
     surge: 1,
     unavailable: 1,
@@ -96,7 +96,7 @@ const cases: readonly Case[] = [
     steps: ['old0=1'],
   },
   {
-    when: 'the oldest shrinks first',
+    when: 'the oldest ReplicaSet shrinks first',
     desired: 4,
     surge: 2,
     unavailable: 0,
@@ -105,7 +105,7 @@ const cases: readonly Case[] = [
     steps: ['old0=0', 'old1=2'],
   },
   {
-    when: 'the new one is too large',
+    when: 'the new ReplicaSet is too large',
     desired: 2,
     surge: 1,
     unavailable: 0,
@@ -114,7 +114,7 @@ const cases: readonly Case[] = [
     steps: ['new=2'],
   },
   {
-    when: 'the new one is stuck',
+    when: 'the new ReplicaSet is stuck',
     desired: 4,
     surge: 1,
     unavailable: 1,
