@@ -78,7 +78,7 @@ export function impersonationSuite(kubeConfig: () => Promise<string>): void {
     });
   });
 
-  it('has the rights of that user only', async () => {
+  it('has only the rights of the user that the option impersonate names', async () => {
     const list = (client: Client) => client.list(ConfigMap, { namespace: 'default' });
     const error = await failureOf(as({ impersonate: { user: 'jane' } }, list));
     expect(error.message).to.include('User "jane" cannot list resource "configmaps"');

@@ -104,7 +104,7 @@ export function recreationSuite(room: () => PressRoom, { binds = false } = {}): 
     }
   }
 
-  it('show the changes of a Job, without the names and uids that the server generates', async () => {
+  it('plans show the changes of a Job, without the names and uids that the server generates', async () => {
     const { client } = room();
     await run(press('job', 1));
     const before = await eventually(async () => {
@@ -143,7 +143,7 @@ export function recreationSuite(room: () => PressRoom, { binds = false } = {}): 
 
   const policy = { path: 'spec.podManagementPolicy', from: 'OrderedReady', to: 'Parallel' };
 
-  it('report that pods stay with onImmutable: recreateOrphan', async () => {
+  it('plans report that pods stay with onImmutable: recreateOrphan', async () => {
     await run(press('kept', 1));
     const planned = await plan(press('kept', 2));
     const set = planned.steps[0]?.objects.find(({ ref }) => ref.kind === 'StatefulSet');
@@ -161,7 +161,7 @@ export function recreationSuite(room: () => PressRoom, { binds = false } = {}): 
 
   for (const version of binds ? [2, 3] : []) {
     const also = version === 3 ? ', until a change of their template replaces them' : '';
-    it(`report that claims grow while the pods stay${also}`, async () => {
+    it(`plans report that the claims of a StatefulSet grow while its pods stay${also}`, async () => {
       const { client, namespace } = room();
       const name = `grown-${version}`;
       const claimKey = { namespace, name: `ink-${name}-0` };
@@ -200,7 +200,7 @@ export function recreationSuite(room: () => PressRoom, { binds = false } = {}): 
       'it is deleted and created again',
     ],
   ] as const) {
-    it(`report that pods are replaced ${also}`, async () => {
+    it(`plans report that pods are replaced ${also}`, async () => {
       const name = `${makes}-${version}`;
       await run(press(makes, 1, name));
       const planned = await plan(press(makes, version, name));

@@ -227,7 +227,7 @@ export function controllersSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('allow no disruption if a PodDisruptionBudget sets neither minAvailable nor maxUnavailable', async () => {
+  it('simulated controllers allow no disruption if a PodDisruptionBudget sets neither minAvailable nor maxUnavailable', async () => {
     await create(Pod, 'one', { metadata: { labels: { app: 'one' } }, spec: { containers } });
     await create(budgets, 'none', { spec: { selector: { matchLabels: { app: 'one' } } } });
     await target.eventually(async () => {
@@ -236,7 +236,7 @@ export function controllersSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('keep the pods of a DaemonSet on a node that gets the taint NoSchedule', async () => {
+  it('simulated controllers keep the pods of a DaemonSet on a node that gets the taint NoSchedule', async () => {
     const selector = { matchLabels: { app: 'agent' } };
     const template = { metadata: { labels: { app: 'agent' } }, spec: { containers } };
     await create(DaemonSet, 'agent', { spec: { selector, template } });
@@ -272,7 +272,7 @@ export function controllersSuite(newTarget: NewTarget): void {
     }
   });
 
-  it('copy changed labels of a Service to its EndpointSlices', async () => {
+  it('simulated controllers copy changed labels of a Service to its EndpointSlices', async () => {
     await create({ apiVersion: 'v1', kind: 'Service' }, 'web', {
       spec: { selector: { app: 'web' }, ports: [{ port: 80 }] },
     });
@@ -288,7 +288,7 @@ export function controllersSuite(newTarget: NewTarget): void {
     await target.eventually(async () => expect(await labels()).to.include({ tier: 'front' }));
   });
 
-  it('delete all dependents at once in a foreground deletion, including those that do not block their owner', async () => {
+  it('simulated controllers delete all dependents at once in a foreground deletion, including those that do not block their owner', async () => {
     const owner = await create(ConfigMap, 'owner', {});
     const reference = {
       apiVersion: 'v1',

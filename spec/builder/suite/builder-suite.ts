@@ -44,13 +44,13 @@ export function builderSuite(newTarget: NewTarget): void {
   describe('applying', () => applyingSuite(open));
   describe('links', () => linksSuite(open));
   describe('drift', () => driftSuite(open));
-  describe('generated values', () => generatedSuite(open));
+  describe('Secrets with generated values', () => generatedSuite(open));
   describe('hash-triggered rollouts', () => hashingSuite(open));
   describe('rollout order', () => rolloutsSuite(open));
   describe('rollout gate', () => rolloutGateSuite(open));
   describe('replicas of an autoscaler', () => replicasSuite(open));
   describe('objects that select a workload', () => workloadSelectionSuite(open));
-  describe('NetworkPolicies and budgets', () => guardsSuite(open));
+  describe('selectors of NetworkPolicies and budgets', () => guardsSuite(open));
   describe('immutable fields', () => immutableSuite(open));
   describe('changes that a webhook or a policy refuses', () => refusedChangesSuite(open));
   describe('custom resources', () => customResourcesSuite(open));
@@ -58,15 +58,15 @@ export function builderSuite(newTarget: NewTarget): void {
   describe('claims', () => claimsSuite(open));
   describe('Jobs with ttlSecondsAfterFinished', () => jobsSuite(open));
   describe('adoption', () => takingOverSuite(open));
-  describe('late writes of a former leader', () => lateWritesSuite(open));
+  describe('a former leader', () => lateWritesSuite(open));
   describe('pruning', () => pruningSuite(open));
   describe('pruning of what pods still use', () => pruningInUseSuite(open));
   describe('workload replacement', () => successorsSuite(open));
   describe('bad input and failures', () => badInputSuite(open));
   describe('a server that fails in the middle', () => serverFailuresSuite(open));
-  describe('cluster-scoped owners', () => clusterScopedSuite(open));
+  describe('owners without a namespace', () => clusterScopedSuite(open));
   describe('events', () => eventsSuite(open));
   describe('a repeated reconcile', () => settledSuite(open));
   describe('plan', () => planSuite(open));
-  describe('a planned object', () => plannedDecisionsSuite(open));
+  describe('decisions in a plan', () => plannedDecisionsSuite(open));
 }

@@ -39,7 +39,7 @@ export function clusterScopedSuite(open: OpenScene): void {
       ...options,
     });
 
-  it('own objects in the namespace of the option and cluster-scoped objects', async () => {
+  it('cluster-scoped owners own objects in the namespace that an option names, and cluster-scoped objects', async () => {
     const scene = await open();
     const owner = await newOwner(scene);
     const name = `of-${scene.namespace}`;
@@ -69,7 +69,7 @@ export function clusterScopedSuite(open: OpenScene): void {
     ]);
   });
 
-  it('own objects of the same name in several namespaces', async () => {
+  it('cluster-scoped owners own objects of the same name in several namespaces', async () => {
     const scene = await open();
     const elsewhere = await scene.target.namespace();
     const owner = await newOwner(scene);
@@ -84,7 +84,7 @@ export function clusterScopedSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'env')).to.equal(undefined);
   });
 
-  it('warn once about objects that the option namespace keeps from being pruned', async () => {
+  it('cluster-scoped owners cause one warning about objects that the option namespace excludes from pruning', async () => {
     const scene = await open();
     const elsewhere = await scene.target.namespace();
     const owner = await newOwner(scene);
@@ -108,7 +108,7 @@ export function clusterScopedSuite(open: OpenScene): void {
     ]);
   });
 
-  it('keep the permissions of the pods of a workload until its successor is ready', async () => {
+  it('cluster-scoped owners keep the permissions of the pods of a workload until its successor is ready', async () => {
     const scene = await open();
     const { namespace } = scene;
     const owner = await newOwner(scene);
@@ -142,7 +142,7 @@ export function clusterScopedSuite(open: OpenScene): void {
     expect(await getIfExists(scene.admin, ClusterRoleBinding, { name })).to.equal(undefined);
   });
 
-  it('requeue after 30 s for an object whose namespace is being deleted', async () => {
+  it('cluster-scoped owners requeue after 30 s for an object whose namespace is being deleted', async () => {
     const scene = await open();
     const elsewhere = await scene.target.namespace();
     const owner = await newOwner(scene);
@@ -158,7 +158,7 @@ export function clusterScopedSuite(open: OpenScene): void {
     await scene.admin.patch(ConfigMap, { namespace: elsewhere, name: 'held' }, patch);
   });
 
-  it('resolve the references of a Service or an autoscaler in its own namespace', async () => {
+  it('cluster-scoped owners resolve the references of a Service or an autoscaler in its own namespace', async () => {
     const scene = await open();
     const elsewhere = await scene.target.namespace();
     const owner = await newOwner(scene);
@@ -183,7 +183,7 @@ export function clusterScopedSuite(open: OpenScene): void {
     expect(selectors).to.deep.equal([{ app: 'web-0' }, { app: 'web-1' }]);
   });
 
-  it('reject a reference to an object in another namespace', async () => {
+  it('cluster-scoped owners reject a reference to an object in another namespace', async () => {
     const scene = await open();
     const elsewhere = await scene.target.namespace();
     const owner = await newOwner(scene);
@@ -201,7 +201,7 @@ export function clusterScopedSuite(open: OpenScene): void {
     }
   });
 
-  it('require a namespace for a namespaced object', async () => {
+  it('cluster-scoped owners require a namespace for a namespaced object', async () => {
     const scene = await open();
     const owner = await newOwner(scene);
     const failure = await builder(scene, owner)

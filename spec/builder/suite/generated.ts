@@ -38,7 +38,7 @@ export function generatedSuite(open: OpenScene): void {
     return Object.fromEntries(plain) as Record<string, string>;
   }
 
-  it('are generated once, and kept without a write in later reconciles', async () => {
+  it('generated values are generated once, and kept without a write in later reconciles', async () => {
     const { make, made } = newMaker();
     const chain = (): Builder => chainOf({ password: make });
     expect(summary(await chain().reconcile())).to.deep.equal(['created Secret/database']);
@@ -51,7 +51,7 @@ export function generatedSuite(open: OpenScene): void {
     expect(made).to.deep.equal(['made-1']);
   });
 
-  it('are generated for a key that is added, and removed with their key', async () => {
+  it('generated values are generated for a key that is added, and removed with their key', async () => {
     const [password, token] = [newMaker('password').make, newMaker('token').make];
     await chainOf({ password }).reconcile();
     await chainOf({ password, token }).reconcile();
@@ -62,7 +62,7 @@ export function generatedSuite(open: OpenScene): void {
     expect(await values()).to.deep.equal({ user: 'shop', token: 'token-1' });
   });
 
-  it('are kept if another client has set them', async () => {
+  it('generated values are kept if another client has set them', async () => {
     const { make } = newMaker();
     await chainOf({ password: make }).reconcile();
     await scene.edit(Secret, 'database', {
@@ -72,7 +72,7 @@ export function generatedSuite(open: OpenScene): void {
     expect((await values())['password']).to.equal('mine');
   });
 
-  it('are kept although the cache does not show the Secret yet', async () => {
+  it('generated values are kept although the cache does not show the Secret yet', async () => {
     const { make, made } = newMaker();
     await chainOf({ password: make }).reconcile();
     const live = scene.operator.client;
@@ -82,7 +82,7 @@ export function generatedSuite(open: OpenScene): void {
     expect(made).to.deep.equal(['made-1']);
   });
 
-  it('are kept if another process generates them at the same time', async () => {
+  it('generated values are kept if another process generates them at the same time', async () => {
     const { make } = newMaker();
     await chainOf({ password: make }).reconcile();
     // Neither the read before the values are made nor the read before the apply shows the Secret.
@@ -93,7 +93,7 @@ export function generatedSuite(open: OpenScene): void {
     expect(await values()).to.include({ password: 'made-1' });
   });
 
-  it('are kept although a policy of the builder recreates other objects', async () => {
+  it('generated values are kept although a policy of the builder recreates other objects', async () => {
     const { make, made } = newMaker();
     const chain = (keys: readonly string[], own?: 'recreate'): Builder =>
       scene.builder({ onImmutable: 'recreate' }).secret({
@@ -109,7 +109,7 @@ export function generatedSuite(open: OpenScene): void {
     expect(await values()).to.deep.equal({ password: 'made-1', token: made.at(-1) });
   });
 
-  it('cause no request and no call of the generating function if the cache shows no change', async () => {
+  it('generated values cause no request and no call of the generating function if the cache shows no change', async () => {
     const { make, made } = newMaker();
     const { client, stop } = await withCache(scene.operator.client, usedKinds);
     try {
@@ -126,7 +126,7 @@ export function generatedSuite(open: OpenScene): void {
     }
   });
 
-  it('roll the pods that use them only when they change', async () => {
+  it('generated values roll the pods that use them only when they change', async () => {
     const { make } = newMaker();
     const chain = (): Builder =>
       chainOf({ password: make }).statefulSet({
@@ -149,7 +149,7 @@ export function generatedSuite(open: OpenScene): void {
     expect(await template()).not.to.deep.equal(before);
   });
 
-  it('are not shown by a plan', async () => {
+  it('generated values are not shown by a plan', async () => {
     const plan = await chainOf({ password: newMaker('hidden').make }).plan();
     expect(plan.objects.map(({ action }) => action)).to.deep.equal(['create']);
     const shown = JSON.stringify(plan);
@@ -158,7 +158,7 @@ export function generatedSuite(open: OpenScene): void {
     expect(await scene.find(Secret, 'database')).to.equal(undefined);
   });
 
-  it('fail only the Secret if a function does not return a string', async () => {
+  it('generated values fail only the Secret if a function does not return a string', async () => {
     const wrong = (() => 1) as unknown as () => string;
     const chain = chainOf({ password: wrong }).configMap({ name: 'env', data: { level: 'info' } });
     await expectError(
@@ -168,7 +168,7 @@ export function generatedSuite(open: OpenScene): void {
     expect(await scene.find(Secret, 'database')).to.equal(undefined);
   });
 
-  it('fail the Secret if a function returns an empty string', async () => {
+  it('generated values fail the Secret if a function returns an empty string', async () => {
     await expectError(
       chainOf({ password: () => '' }).reconcile(),
       /generated\.password: .* an empty one/,
@@ -176,7 +176,7 @@ export function generatedSuite(open: OpenScene): void {
     expect(await scene.find(Secret, 'database')).to.equal(undefined);
   });
 
-  it('leave pods that use the Secret unchanged if a function does not return a string', async () => {
+  it('generated values leave pods that use the Secret unchanged if a function does not return a string', async () => {
     const { make } = newMaker();
     const wrong = (() => undefined) as unknown as () => string;
     const chain = (generated: Generated): Builder =>
@@ -203,7 +203,7 @@ export function generatedSuite(open: OpenScene): void {
     expect((await scene.get(StatefulSet, 'server')).metadata.generation).to.equal(generation);
   });
 
-  it('are refused for a key that also has a value, and if they are not made by a function', () => {
+  it('generated values are refused for a key that also has a value, and if they are not made by a function', () => {
     expect(() => chainOf({ user: () => 'x' })).to.throw(
       'generated.user: stringData has the same key',
     );

@@ -54,7 +54,7 @@ export function lateWritesSuite(open: OpenScene): void {
     ['was created by the new leader', false],
   ];
   for (const [what, exists] of overtaken) {
-    it(`are refused if the object ${what}`, async () => {
+    it(`late writes of a former leader are refused if the object ${what}`, async () => {
       const scene = await open();
       if (exists) await scene.builder().configMap(settings('0')).reconcile();
       const errors = await play(
@@ -67,7 +67,7 @@ export function lateWritesSuite(open: OpenScene): void {
     });
   }
 
-  it('are refused if the object was to be pruned and is desired again', async () => {
+  it('late writes of a former leader are refused if the object was to be pruned and is desired again', async () => {
     const scene = await open();
     const both = (): Builder =>
       scene
@@ -89,7 +89,7 @@ export function lateWritesSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'extra')).data).to.deep.equal({ A: '1' });
   });
 
-  it('are refused if the object was to be recreated', async () => {
+  it('late writes of a former leader are refused if the object was to be recreated', async () => {
     const scene = await open();
     const web = (app: string, image = 'registry.example/web:1') => ({
       ...{ name: 'web', replicas: 0, selector: { app } },

@@ -21,7 +21,7 @@ export function planSuite(open: OpenScene): void {
       .deployment({ name: 'web', podSpec, rolloutOn: ['env'] })
       .statefulSet({ name: 'store', podSpec, rolloutOn: ['env', 'token'], spec: { serviceName } });
 
-  it('predicts the operations of the next reconcile and writes nothing', async () => {
+  it('a plan predicts the operations of the next reconcile and writes nothing', async () => {
     const scene = await open();
     const created = await chainOf(scene, '1').plan();
     expect(actions(created)).to.deep.equal([
@@ -50,7 +50,7 @@ export function planSuite(open: OpenScene): void {
     expect(await scene.get(ConfigMap, 'env')).to.deep.equal(before);
   });
 
-  it('names the workloads that would restart, in order and with their causes', async () => {
+  it('a plan names the workloads that would restart, in order and with their causes', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => chainOf(scene, '1'));
     const { rollouts } = await chainOf(scene, '2').plan();
@@ -64,7 +64,7 @@ export function planSuite(open: OpenScene): void {
     expect((await scaled.plan()).rollouts).to.have.length(1);
   });
 
-  it('reports immutable fields as a violation or a recreation, by policy', async () => {
+  it('a plan reports immutable fields as a violation or a recreation, by policy', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => chainOf(scene, '1'));
     const refused = (await chainOf(scene, '1', 'two').plan()).objects[3];
@@ -75,7 +75,7 @@ export function planSuite(open: OpenScene): void {
     expect((await recreating.plan()).objects[0]).to.deep.include({ action: 'recreate' });
   });
 
-  it('lists the objects to prune, and does not prune while an object fails', async () => {
+  it('a plan lists the objects to prune, and does not prune while an object fails', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => chainOf(scene, '1'));
     const less = scene.builder().deployment({ name: 'web', podSpec });
@@ -95,7 +95,7 @@ export function planSuite(open: OpenScene): void {
     ]);
   });
 
-  it('prunes an object at once if no workload will refer to it', async () => {
+  it('a plan shows an object as pruned at once if no workload will refer to it', async () => {
     const scene = await open();
     const chain = (env: string): Builder =>
       scene
@@ -110,7 +110,7 @@ export function planSuite(open: OpenScene): void {
     ]);
   });
 
-  it('fails objects that depend on a failing one and objects that cannot be recreated', async () => {
+  it('a plan shows objects as failed that depend on a failed object or cannot be recreated', async () => {
     const scene = await open();
     const needing = scene
       .builder()
@@ -132,7 +132,7 @@ export function planSuite(open: OpenScene): void {
     );
   });
 
-  it('lists no rollout if the pods stay', async () => {
+  it('a plan lists no rollout if the pods stay', async () => {
     const scene = await open();
     const chain = (image: string, serviceName: string): Builder =>
       scene
@@ -151,7 +151,7 @@ export function planSuite(open: OpenScene): void {
     expect(plan.rollouts).to.deep.equal([]);
   });
 
-  it('lists no rollout of a Deployment that a user has paused, until the chain resumes it', async () => {
+  it('a plan lists no rollout of a Deployment that a user has paused, until the chain resumes it', async () => {
     const scene = await open();
     const chain = (image: string, spec: { readonly paused?: boolean } = {}): Builder =>
       scene.builder().deployment({
@@ -167,7 +167,7 @@ export function planSuite(open: OpenScene): void {
     expect(rollouts).to.deep.equal([0, 0, 1]);
   });
 
-  it('shows drift with the manager that caused it', async () => {
+  it('a plan shows drift with the manager that caused it', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => chainOf(scene, '1'));
     await scene.edit(ConfigMap, 'env', { body: { data: { A: 'edited' } } });
@@ -177,7 +177,7 @@ export function planSuite(open: OpenScene): void {
     ]);
   });
 
-  it('computes an approximate change if a dry run is forbidden', async () => {
+  it('a plan computes an approximate change if a dry run is forbidden', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => chainOf(scene, '1'));
     const fault = { type: 'error', status: 403, reason: 'Forbidden' } as const;
@@ -194,7 +194,7 @@ export function planSuite(open: OpenScene): void {
     expect(created?.reason).to.include('no dry run');
   });
 
-  it('lists the fields that adopting another manager removes', async () => {
+  it('a plan lists the fields that adopting another manager removes', async () => {
     const scene = await open();
     const { namespace } = scene;
     const { apiVersion, kind, metadata } = scene.owner;
@@ -214,7 +214,7 @@ export function planSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'env')).data).to.deep.equal({ A: '1', OLD: 'x' });
   });
 
-  it('plans for an owner, a namespace and a kind that do not exist yet', async () => {
+  it('a plan accepts an owner, a namespace and a kind that do not exist yet', async () => {
     const scene = await open();
     const owner = {
       apiVersion: 'v1',
@@ -237,7 +237,7 @@ export function planSuite(open: OpenScene): void {
     ]);
   });
 
-  it('prints no values of a Secret', async () => {
+  it('a plan prints no values of a Secret', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => chainOf(scene, 'first-value'));
     const text = renderPlan(await chainOf(scene, 'second-value').plan(), { color: false });

@@ -38,7 +38,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     changes: [labels, added('data', { A: '1' })],
   };
 
-  it('lists all desired fields of a new object, and only changed fields of an existing one', async () => {
+  it('a plan lists all desired fields of a new object, and only changed fields of an existing one', async () => {
     const scene = await open();
     const chain = (A: string): Builder =>
       scene
@@ -65,7 +65,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     ]);
   });
 
-  it('waits while the namespace is being deleted, as a reconcile does', async () => {
+  it('a plan waits while the namespace is being deleted, as a reconcile does', async () => {
     const scene = await open();
     const { namespace } = scene;
     const metadata = { namespace, name: 'held', finalizers: ['example.com/held'] };
@@ -86,7 +86,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     await scene.edit(ConfigMap, 'held', { body: { metadata: { finalizers: null } } });
   });
 
-  it('prunes what the changed workload no longer refers to, and keeps what it does', async () => {
+  it('a plan prunes what the changed workload no longer refers to, and keeps what it still refers to', async () => {
     const scene = await open();
     const web = (builder: Builder, image: string, ...envs: readonly string[]): Builder => {
       const envFrom = envs.map((name) => ({ configMapRef: { name } }));
@@ -105,7 +105,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     ]);
   });
 
-  it('shows that an object that is being deleted, and its dependents, have to wait', async () => {
+  it('a plan shows that an object that is being deleted, and its dependents, have to wait', async () => {
     const scene = await open();
     const chain = (): Builder =>
       scene
@@ -131,7 +131,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     await scene.edit(ConfigMap, 'env', { body: { metadata: { finalizers: null } } });
   });
 
-  it('plans for the new object if another process recreates an object meanwhile', async () => {
+  it('a plan is made for the new object if another process recreates an object meanwhile', async () => {
     const scene = await open();
     const chain = (A: string, options: Partial<BuilderOptions> = {}): Builder =>
       scene.builder(options).configMap({ name: 'env', data: { A } });
@@ -159,7 +159,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     expect(objects[0]?.ref.uid).to.equal(uid);
   });
 
-  it('fails for an autoscaler whose workload disappears', async () => {
+  it('a plan fails for an autoscaler whose workload disappears', async () => {
     const scene = await open();
     const chain = (name: string, maxReplicas: number): Builder =>
       scene
@@ -187,7 +187,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     ],
     ['dry runs are forbidden', 403, 'no', /^no dry run: apply (ConfigMap|Deployment) .*: 403: no/],
   ] as const) {
-    it(`lists expected changes and restarts without a dry run, because ${what}`, async () => {
+    it(`a plan lists expected changes and restarts without a dry run, because ${what}`, async () => {
       const scene = await open();
       await scene.builder().deployment({ name: 'web', podSpec }).reconcile();
       const fault = { type: 'error', status, message } as const;
@@ -210,7 +210,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     });
   }
 
-  it('reports what happens to the pods of a workload when an immutable field changes', async () => {
+  it('a plan reports what happens to the pods of a workload when an immutable field changes', async () => {
     const scene = await open();
     const path = 'spec.serviceName';
     const planned = async (
@@ -252,7 +252,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     });
   });
 
-  it('shows the fields that are taken over from other managers', async () => {
+  it('a plan shows the fields that are taken over from other managers', async () => {
     const scene = await open();
     const { namespace } = scene;
     const { apiVersion, kind, metadata } = scene.owner;
@@ -294,7 +294,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     ]);
   });
 
-  it('reports a violation or a recreation if fields to take over from another manager are immutable', async () => {
+  it('a plan reports a violation or a recreation if fields to take over from another manager are immutable', async () => {
     const scene = await open();
     const { namespace } = scene;
     const { apiVersion, kind, metadata } = scene.owner;
@@ -325,7 +325,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     }
   });
 
-  it('shows a change that concerns only the field manager', async () => {
+  it('a plan shows a change that concerns only the field manager', async () => {
     const scene = await open();
     const { namespace } = scene;
     const chain = (adoptManagers: readonly string[]): Builder =>

@@ -366,7 +366,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'web-1')).not.to.equal(undefined);
   });
 
-  it('without owns, lists a kind only occasionally if the owner has no objects of it', async () => {
+  it('lists a kind only occasionally if owns is absent and the owner has no objects of the kind', async () => {
     const scene = await open();
     const { owner, operator } = scene;
     const chain = (): Builder =>

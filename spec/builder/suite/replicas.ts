@@ -25,7 +25,7 @@ export function replicasSuite(open: OpenScene): void {
       podSpec: { containers: [{ name: 'web', image: `registry.example/web:${image}` }] },
     });
 
-  it('are set only when a workload with an autoscaler is created', async () => {
+  it('replicas are set only when a workload with an autoscaler is created', async () => {
     const scene = await open();
     const chain = (image: string): Builder =>
       scene
@@ -56,7 +56,7 @@ export function replicasSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal(['patch deployments/web']);
   });
 
-  it('are repaired with an Event that names the autoscaler and the remedy', async () => {
+  it('replicas are repaired with an Event that names the autoscaler and the remedy', async () => {
     const scene = await open();
     await chainOf(scene, 3).reconcile();
     await scale(scene, 'web', 5);
@@ -66,7 +66,7 @@ export function replicasSuite(open: OpenScene): void {
     expect(scene.events.map((event) => event.note)).to.deep.equal([note]);
   });
 
-  it('are kept when the chain sets them to external, scaled or not', async () => {
+  it('replicas are kept when the chain sets them to external, scaled or not', async () => {
     const scene = await open();
     await chainOf(scene, 4).reconcile();
     await chainOf(scene, 'external').reconcile();
@@ -80,7 +80,7 @@ export function replicasSuite(open: OpenScene): void {
     expect(await replicasOf(scene, 'web')).to.equal(2);
   });
 
-  it('are not a planned change when the chain sets them to external', async () => {
+  it('replicas are not a planned change when the chain sets them to external', async () => {
     const scene = await open();
     await chainOf(scene, 4).reconcile();
     const [same] = (await chainOf(scene, 'external').plan()).objects;
@@ -91,7 +91,7 @@ export function replicasSuite(open: OpenScene): void {
     ]);
   });
 
-  it('are set again when the chain changes from external to a number', async () => {
+  it('replicas are set again when the chain changes from external to a number', async () => {
     const scene = await open();
     await chainOf(scene, 'external').reconcile();
     await scale(scene, 'web', 6);
@@ -99,7 +99,7 @@ export function replicasSuite(open: OpenScene): void {
     expect(await replicasOf(scene, 'web')).to.equal(3);
   });
 
-  it('are kept when the workload is recreated', async () => {
+  it('replicas are kept when the workload is recreated', async () => {
     const scene = await open();
     const chain = (selector: Record<string, string>): Builder =>
       scene
@@ -116,14 +116,14 @@ export function replicasSuite(open: OpenScene): void {
     expect(await replicasOf(scene, 'web')).to.equal(7);
   });
 
-  it('return to the default when the chain no longer sets them', async () => {
+  it('replicas return to the default when the chain no longer sets them', async () => {
     const scene = await open();
     await scene.builder().statefulSet({ name: 'web', replicas: 3, podSpec }).reconcile();
     await scene.builder().statefulSet({ name: 'web', podSpec }).reconcile();
     expect((await scene.get(StatefulSet, 'web')).spec?.replicas).to.equal(1);
   });
 
-  it('have the desired number in a workload that is recreated without an autoscaler', async () => {
+  it('replicas have the desired number in a workload that is recreated without an autoscaler', async () => {
     const scene = await open();
     const chain = (serviceName: string, replicas: number): Builder =>
       scene

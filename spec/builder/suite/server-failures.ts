@@ -18,7 +18,7 @@ export function serverFailuresSuite(open: OpenScene): void {
     ['does not respond', { type: 'timeout' }, 'Timeout', false],
   ];
   for (const [title, fault, code, terminal] of faults) {
-    it(`${title}: throws a typed error that names the object, and recovers once the server is back`, async () => {
+    it(`throws a typed error that names the object if the server ${title}, and recovers once the server is back`, async () => {
       const scene = await open();
       const chain = (client = scene.operator.client): Builder =>
         scene

@@ -17,7 +17,7 @@ const apiPods = { matchLabels: { 'operator-builder.io/workload': 'deployment.api
 
 /** Specs about objects that name a workload of the chain. */
 export function workloadSelectionSuite(open: OpenScene): void {
-  it('select the pods of the named workload, chained before or after them', async () => {
+  it('objects with the option workload select its pods, whether it is chained before or after them', async () => {
     const scene = await open();
     await scene
       .builder()
@@ -36,7 +36,7 @@ export function workloadSelectionSuite(open: OpenScene): void {
     });
   });
 
-  it('default to the workload of the same name', async () => {
+  it('objects without the option workload select the pods of the workload with the same name', async () => {
     const scene = await open();
     await scene
       .builder()
@@ -46,7 +46,7 @@ export function workloadSelectionSuite(open: OpenScene): void {
     expect((await scene.get(PodDisruptionBudget, 'api')).spec?.selector).to.deep.equal(apiPods);
   });
 
-  it('allow a Service without pods if its selector is empty', async () => {
+  it('a Service may have no pods if its selector is empty', async () => {
     const scene = await open();
     await scene
       .builder()
@@ -56,7 +56,7 @@ export function workloadSelectionSuite(open: OpenScene): void {
     expect((await scene.get(Service, 'manual')).spec?.selector ?? {}).to.deep.equal({});
   });
 
-  describe('are rejected before any write if they would select nothing', () => {
+  describe('objects that would select nothing are rejected before any write', () => {
     const oneOff = /did you mean apis\?/;
     const cases: readonly [string, (chain: Builder) => Builder, string, RegExp][] = [
       [
@@ -111,7 +111,7 @@ export function workloadSelectionSuite(open: OpenScene): void {
         spec: { ...scale, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name } },
       });
 
-  it('reject an autoscaler whose target is neither in the chain nor in the cluster', async () => {
+  it('an autoscaler is rejected if its target is neither in the chain nor in the cluster', async () => {
     const scene = await open();
     const errors = await errorsOf(scaledBy(scene, 'apo'));
     expect(errors.map(({ code }) => code)).to.deep.equal(['TargetMissing']);
@@ -120,7 +120,7 @@ export function workloadSelectionSuite(open: OpenScene): void {
     expect(plan.objects[1]).to.deep.include({ action: 'fail' });
   });
 
-  it('reject an autoscaler that names itself', async () => {
+  it('an autoscaler that names itself is rejected', async () => {
     const scene = await open();
     const own = { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', name: 'scaler' };
     const spec = { ...scale, scaleTargetRef: own };
@@ -128,7 +128,7 @@ export function workloadSelectionSuite(open: OpenScene): void {
     expect((await errorsOf(chain)).map(({ code }) => code)).to.deep.equal(['TargetMissing']);
   });
 
-  it('accept an autoscaler whose target is only in the cluster, and read the target once', async () => {
+  it('an autoscaler is accepted if its target is only in the cluster, and the target is read once', async () => {
     const scene = await open();
     const metadata = { namespace: scene.namespace, name: 'legacy' };
     const labels = { app: 'legacy' };

@@ -81,7 +81,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
   };
   const policy = { [cleanUpAnnotation]: 'delete' };
 
-  it('runs an operator for an object, and writes its status once', async () => {
+  it('runs the operator of an Operator object, and writes the status of the object once', async () => {
     scene.runObjects();
     await put(prices());
     await eventuallyMade(whole);
@@ -119,7 +119,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     expect(scene.group.getOperator(name())?.listControllers()[0]).to.equal(first);
   });
 
-  it('removes the operator with its object, and keeps the objects it wrote', async () => {
+  it('removes the operator with its Operator object, and keeps the objects that the operator wrote', async () => {
     scene.runObjects();
     await put(prices());
     await eventuallyMade(whole);
@@ -129,7 +129,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     expect(await scene.made()).to.deep.equal(whole);
   });
 
-  it('deletes the objects it wrote with the clean-up policy "delete"', async () => {
+  it('deletes the objects that the operator wrote if the clean-up policy is "delete"', async () => {
     scene.runObjects();
     await put(prices(), policy);
     await eventuallyMade(whole);
@@ -140,7 +140,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     expect(await scene.made()).to.deep.equal({});
   });
 
-  it('removes the finalizer when the clean-up annotation is removed', async () => {
+  it('removes the finalizer of an Operator object when its clean-up annotation is removed', async () => {
     scene.runObjects();
     await put(prices(), policy);
     await eventuallyMade(whole);
@@ -153,7 +153,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     expect(await scene.made()).to.deep.equal(whole);
   });
 
-  it('reports an invalid specification in the status, and becomes ready after its repair', async () => {
+  it('reports an invalid specification in the status of an Operator object, which becomes ready after a repair', async () => {
     const bad = { ...configMapOf('Price', 'price'), pipeline: { '@projekt': {} } };
     scene.runObjects();
     await put([viewOf('Price', scene.namespace), bad]);
@@ -263,7 +263,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     ]);
   });
 
-  it('cleans up after an object that was deleted while no process ran', async () => {
+  it('cleans up after an Operator object that was deleted while no process ran', async () => {
     scene.runObjects();
     await put(prices(), policy);
     await eventuallyMade(whole);

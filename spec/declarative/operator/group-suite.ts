@@ -38,7 +38,7 @@ export function groupSuite(newTarget: NewTarget): void {
       expect(await scene.made()).to.deep.equal(expected);
     });
 
-  it('runs operators added before and after its start', async () => {
+  it('a group runs operators that are added before and after the start of the group', async () => {
     const { group, namespace } = scene;
     const [early, late] = [scene.name('early'), scene.name('late')];
     await group.addOperator(early, {
@@ -55,7 +55,7 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(readyOf(group.getOperator(early))).to.equal('True Ready');
   });
 
-  it('lets an operator read the views of another operator, even of one that is added later', async () => {
+  it('a group lets an operator read the views of another operator, even of one that is added later', async () => {
     const { group, namespace } = scene;
     const [maker, reader] = [scene.name('maker'), scene.name('reader')];
     const apiGroup = `${maker}.view.dcontroller.io`;
@@ -66,7 +66,7 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(await scene.views(maker, 'Price')).to.deep.equal(['a', 'b']);
   });
 
-  it('replaces only the changed controller, without lost or repeated writes', async () => {
+  it('a group replaces only the changed controller, without lost or repeated writes', async () => {
     const { group } = scene;
     const name = scene.name('shop');
     scene.run();
@@ -95,7 +95,7 @@ export function groupSuite(newTarget: NewTarget): void {
     ]);
   });
 
-  it('keeps objects derived from views when the controller of the views is renamed', async () => {
+  it('a group keeps objects derived from views when the controller of the views is renamed', async () => {
     const { group, namespace } = scene;
     const name = scene.name('shop');
     scene.run();
@@ -111,7 +111,7 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(await scene.writes()).to.deep.equal(['patch configmaps price-d']);
   });
 
-  it('keeps objects that another operator derives from views when their controller is renamed', async () => {
+  it('a group keeps objects that another operator derives from views when their controller is renamed', async () => {
     const { group, namespace } = scene;
     const [maker, reader] = [scene.name('maker'), scene.name('reader')];
     const apiGroup = `${maker}.view.dcontroller.io`;
@@ -130,7 +130,7 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(await scene.writes()).to.deep.equal(['patch configmaps price-d']);
   });
 
-  it('writes nothing after an upsert without changes', async () => {
+  it('a group writes nothing after an upsert without changes', async () => {
     const { group } = scene;
     const name = scene.name('shop');
     scene.run();
@@ -143,7 +143,7 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('loses no change that arrives while it replaces a controller', async () => {
+  it('a group loses no change that arrives while it replaces a controller', async () => {
     const { group } = scene;
     const name = scene.name('shop');
     scene.run();
@@ -162,7 +162,7 @@ export function groupSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('removes an operator with its views, and keeps the objects it wrote by default', async () => {
+  it('a group removes an operator with its views, and by default keeps the objects that the operator wrote', async () => {
     const { group } = scene;
     const name = scene.name('shop');
     scene.run();
@@ -177,7 +177,7 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(scene.manager.status().controllers).to.deep.equal([]);
   });
 
-  it('deletes exactly the objects an operator wrote with the clean-up policy "delete"', async () => {
+  it('a group deletes exactly the objects an operator wrote with the clean-up policy "delete"', async () => {
     const { group } = scene;
     const [name, other] = [scene.name('shop'), scene.name('other')];
     scene.run();
@@ -191,7 +191,7 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(await scene.views(other, 'Stock')).to.deep.equal(['c']);
   });
 
-  it('removes objects derived from views of a removed operator, and restores them with it', async () => {
+  it('a group removes objects derived from views of a removed operator, and restores them with the operator', async () => {
     const { group, namespace } = scene;
     const [maker, reader] = [scene.name('maker'), scene.name('reader')];
     const apiGroup = `${maker}.view.dcontroller.io`;
@@ -206,7 +206,7 @@ export function groupSuite(newTarget: NewTarget): void {
     await eventuallyMade(both);
   });
 
-  it('cleans up after a removed controller by policy, and always removes its views', async () => {
+  it('a group cleans up after a removed controller by policy, and always removes its views', async () => {
     const { group } = scene;
     const name = scene.name('shop');
     const stocks = shop().controllers.slice(2);
@@ -222,7 +222,7 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(await scene.views(name, 'Stock')).to.deep.equal(['c']);
   });
 
-  it('cleans up the old target of a controller whose target changes', async () => {
+  it('a group cleans up the old target of a controller whose target changes', async () => {
     const { group } = scene;
     const name = scene.name('shop');
     const [prices, make] = shop().controllers;
@@ -241,7 +241,7 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(await scene.views(name, 'Copy')).to.deep.equal(['price-a', 'price-b']);
   });
 
-  it('reports an invalid controller and runs the others; after a repair all are ready', async () => {
+  it('a group reports an invalid controller and runs the others; after a repair all are ready', async () => {
     const { group, namespace } = scene;
     const name = scene.name('shop');
     const [prices, make] = shop().controllers;
@@ -271,7 +271,7 @@ export function groupSuite(newTarget: NewTarget): void {
     await scene.eventually(() => expect(readyOf(operator)).to.equal('True Ready'));
   });
 
-  it('keeps the objects of a controller with an invalid specification, under either policy', async () => {
+  it('a group keeps the objects of a controller with an invalid specification, under either policy', async () => {
     const { group } = scene;
     const name = scene.name('shop');
     const [prices, make] = shop().controllers;
@@ -295,7 +295,7 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(await scene.made()).to.deep.equal({});
   });
 
-  it('sets Ready to Unknown and reports the operator on a data error, and sets Ready to True once the data is valid', async () => {
+  it('a group sets Ready to Unknown and reports the operator on a data error, and sets Ready to True once the data is valid', async () => {
     const { group } = scene;
     const name = scene.name('shop');
     scene.run();

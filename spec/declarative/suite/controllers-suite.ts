@@ -93,7 +93,7 @@ export function declarativeControllersSuite(newTarget: NewTarget): void {
     return Object.fromEntries(decoded);
   };
 
-  it('write their results, and after a restart only changed objects', async () => {
+  it('declarative controllers write their results, and after a restart only changed objects', async () => {
     const namespace = await target.namespace();
     const operator = await target.operator();
     for (const name of ['a', 'b']) await target.admin.create(configMap(namespace, name, 'one'));
@@ -132,7 +132,7 @@ export function declarativeControllersSuite(newTarget: NewTarget): void {
     expect([first, second, third].flatMap(({ errors }) => errors)).to.deep.equal([]);
   });
 
-  it('revert changes and deletes of their target at once, and then send no requests', async () => {
+  it('declarative controllers revert changes and deletes of their target at once, and then send no requests', async () => {
     const namespace = await target.namespace();
     const operator = await target.operator();
     await target.admin.create(configMap(namespace, 'a', 'one'));
@@ -165,7 +165,7 @@ export function declarativeControllersSuite(newTarget: NewTarget): void {
     expect(started.errors).to.deep.equal([]);
   });
 
-  it('restore a field of a Patcher, and patch a missing object as soon as it exists', async () => {
+  it('declarative controllers restore a field of a Patcher, and patch a missing object as soon as it exists', async () => {
     const namespace = await target.namespace();
     const operator = await target.operator();
     await target.admin.create(configMap(namespace, 'a', 'one'));
@@ -191,7 +191,7 @@ export function declarativeControllersSuite(newTarget: NewTarget): void {
     await started.stop();
   });
 
-  it('wait for a kind that is not served yet', async () => {
+  it('declarative controllers wait for a kind that is not served yet', async () => {
     // The embedded server would need virtual time to advance; other specs cover it.
     if (!target.real) return;
     const namespace = await target.namespace();

@@ -17,7 +17,7 @@ export async function thrownBy(work: Promise<unknown>): Promise<unknown> {
 }
 
 export function patcherSuite(open: OpenTargetScene): void {
-  it('sets the fields of the document, and keeps all others', async () => {
+  it('a Patcher sets the fields of the document, and keeps all others', async () => {
     const scene = await open();
     await scene.create(ConfigMap, { metadata: { labels: { a: '1' } }, data: { a: '1', b: '1' } });
     const document = { metadata: { annotations: { c: '1' } }, data: { b: '2' } };
@@ -27,7 +27,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     expect(metadata).to.deep.include({ labels: { a: '1' }, annotations: { c: '1' } });
   });
 
-  it('patches an object that has a controller', async () => {
+  it('a Patcher patches an object that has a controller', async () => {
     const scene = await open();
     const owner = (await scene.create(ConfigMap, {}, 'owner')) as UnstructuredObject;
     const { name = '', uid = '' } = owner.metadata;
@@ -41,7 +41,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     expect(await scene.get(ConfigMap)).to.deep.include({ data: { theirs: '1' } });
   });
 
-  it('removes exactly the fields it set', async () => {
+  it('a Patcher removes exactly the fields it set', async () => {
     const scene = await open();
     await scene.create(Gadget, {
       metadata: { labels: { a: '1' } },
@@ -58,7 +58,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     expect(await patcher.remove()).to.equal('unchanged');
   });
 
-  it('removes fields that an earlier process set', async () => {
+  it('a Patcher removes fields that an earlier process set', async () => {
     const scene = await open();
     await scene.create(ConfigMap, { data: { a: '1' } });
     await scene.patcher(ConfigMap).write({ data: { b: '2', c: '3' } });
@@ -68,7 +68,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1' });
   });
 
-  it('removes only fields that no other manager owns, and does not restore overwritten values', async () => {
+  it('a Patcher removes only fields that no other manager owns, and does not restore overwritten values', async () => {
     const scene = await open();
     await scene.create(ConfigMap, { data: { same: '1', taken: '1' } });
     const patcher = scene.patcher(ConfigMap);
@@ -77,7 +77,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ same: '1' });
   });
 
-  it('restores fields that another client changed or removed', async () => {
+  it('a Patcher restores fields that another client changed or removed', async () => {
     const scene = await open();
     await scene.create(ConfigMap, { data: { a: '1' } });
     const patcher = scene.patcher(ConfigMap);
@@ -88,7 +88,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1', b: '2', c: '3' });
   });
 
-  it('removes a field that is null in the document, regardless of its manager', async () => {
+  it('a Patcher removes a field that is null in the document, regardless of its manager', async () => {
     const scene = await open();
     await scene.create(ConfigMap, { metadata: { labels: { a: '1', b: '1' } }, data: { c: '1' } });
     const patcher = scene.patcher(ConfigMap);
@@ -102,7 +102,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('creates no object, and reports which one is missing', async () => {
+  it('a Patcher creates no object, and reports which one is missing', async () => {
     const scene = await open();
     const patcher = scene.patcher(ConfigMap);
     const error = await thrownBy(patcher.write({ data: { a: '1' } }));
@@ -114,7 +114,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     expect(await patcher.write({ data: { a: '1' } })).to.equal('configured');
   });
 
-  it('does not conflict with another Patcher of other fields', async () => {
+  it('a Patcher does not conflict with another Patcher of other fields', async () => {
     const scene = await open();
     await scene.create(Widget, { spec: {} });
     const [one, other] = [scene.patcher(Widget, 'shop/one'), scene.patcher(Widget, 'shop/other')];
@@ -130,7 +130,7 @@ export function patcherSuite(open: OpenTargetScene): void {
   });
 
   for (const type of [Widget, Gadget]) {
-    it(`keeps an empty map of another manager after removing its last field (${type.kind})`, async () => {
+    it(`a Patcher keeps an empty map of another manager after removing its last field (${type.kind})`, async () => {
       const scene = await open();
       await scene.create(type, { spec: { color: 'blue' } });
       const patcher = scene.patcher(type);
@@ -143,7 +143,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     });
   }
 
-  it('annotates the template of a Deployment, which starts a rollout', async () => {
+  it('a Patcher annotates the template of a Deployment, which starts a rollout', async () => {
     const scene = await open();
     await scene.create(Deployment, deployment());
     const patcher = scene.patcher(Deployment);

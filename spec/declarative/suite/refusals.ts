@@ -9,7 +9,7 @@ import { deployment } from './updater.js';
 
 export function refusalsSuite(open: OpenTargetScene): void {
   for (const how of ['Updater', 'Patcher'] as const) {
-    it(`is refused before any request: a missing or superfluous namespace (${how})`, async () => {
+    it(`an invalid write is refused before any request: a missing or superfluous namespace (${how})`, async () => {
       const scene = await open();
       const { namespace, context } = scene;
       const realms = scene.writing(Realm, how).writer;
@@ -26,7 +26,7 @@ export function refusalsSuite(open: OpenTargetScene): void {
       expect(await maps.write({ name: 'web' }, undefined, context)).to.equal('unchanged');
     });
 
-    it(`is refused: a label that is not a string (${how})`, async () => {
+    it(`an invalid write is refused: a label that is not a string (${how})`, async () => {
       const scene = await open();
       const writing = scene.writing(ConfigMap, how);
       const number = await thrownBy(writing.write({ metadata: { labels: { 'a.b/c': 5 } } }));
@@ -35,7 +35,7 @@ export function refusalsSuite(open: OpenTargetScene): void {
       expect(String(list)).to.contain('metadata.annotations: want a map');
     });
 
-    it(`is refused with the object's name in the error: an immutable field (${how})`, async () => {
+    it(`an invalid write is refused with the name of the object in the error: an immutable field (${how})`, async () => {
       const scene = await open();
       await scene.updater(Deployment).write(deployment());
       const writing = scene.writing(Deployment, how, 'shop/other');
@@ -47,7 +47,7 @@ export function refusalsSuite(open: OpenTargetScene): void {
       expect(String(error)).to.contain(name).and.to.contain('selector');
     });
 
-    it(`is refused: an unknown field (${how})`, async () => {
+    it(`an invalid write is refused: an unknown field (${how})`, async () => {
       const scene = await open();
       await scene.create(Service, { spec: { ports: [{ port: 80 }] } });
       const writing = scene.writing(Service, how);
@@ -56,7 +56,7 @@ export function refusalsSuite(open: OpenTargetScene): void {
     });
   }
 
-  it('is refused: a field of a Patcher that would leave the object invalid after removal', async () => {
+  it('a removal by a Patcher is refused if it would leave the object invalid', async () => {
     const scene = await open();
     await scene.create(Widget, { spec: { size: 4 } });
     const patcher = scene.patcher(Widget);

@@ -7,7 +7,7 @@ import type { OpenTargetScene } from './target-scene.js';
 const base64 = (value: string | Buffer) => Buffer.from(value as string).toString('base64');
 
 export function secretsSuite(open: OpenTargetScene): void {
-  it('is written from plain strings', async () => {
+  it('a Secret is written from plain strings', async () => {
     const scene = await open();
     const updater = scene.updater(Secret);
     const document = { data: { a: 'päss', n: 42 }, stringData: { b: 'b' }, type: 'Opaque' };
@@ -20,14 +20,14 @@ export function secretsSuite(open: OpenTargetScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('loses a key of stringData that the document no longer has', async () => {
+  it('a Secret loses a key of stringData that the document no longer has', async () => {
     const scene = await open();
     await scene.updater(Secret).write({ stringData: { a: '1', b: '2' } });
     await scene.updater(Secret).write({ stringData: { b: '2' } });
     expect((await scene.get(Secret))['data']).to.deep.equal({ b: base64('2') });
   });
 
-  it('is unchanged by decoding and encoding, including bytes that are not text', async () => {
+  it('a Secret is unchanged by decoding and encoding, including bytes that are not text', async () => {
     const scene = await open();
     const bytes = base64(Buffer.from([0, 255, 0x80, 0xe2, 0x82, 0xef, 0xbb, 0xbf, 10]));
     await scene.create(Secret, { data: { bytes, text: base64('text') } });
@@ -38,7 +38,7 @@ export function secretsSuite(open: OpenTargetScene): void {
     expect((await scene.get(Secret))['data']).to.deep.equal(read['data']);
   });
 
-  it('is patched per key', async () => {
+  it('a Secret is patched per key', async () => {
     const scene = await open();
     await scene.create(Secret, { data: { a: base64('1'), b: base64('2') } });
     const patcher = scene.patcher(Secret);
@@ -48,7 +48,7 @@ export function secretsSuite(open: OpenTargetScene): void {
     expect((await scene.get(Secret))['data']).to.deep.equal({ a: base64('1') });
   });
 
-  it('does not appear with its values in an error', async () => {
+  it('a Secret does not appear with its values in an error', async () => {
     const scene = await open();
     const updater = scene.updater(Secret);
     const list = await thrownBy(updater.write({ data: { a: ['geheim'] } }));

@@ -8,7 +8,7 @@ export function updaterStatusSuite(open: OpenTargetScene): void {
   for (const type of [Widget, Gadget]) {
     const where = type === Widget ? 'as a subresource' : 'as an ordinary field';
 
-    it(`is written ${where}`, async () => {
+    it(`a status is written ${where}`, async () => {
       const scene = await open();
       const updater = scene.updater(type);
       const document = { spec: { size: 4 }, status: { phase: 'Ready', seen: 1 } };
@@ -23,14 +23,14 @@ export function updaterStatusSuite(open: OpenTargetScene): void {
       expect(await scene.writes()).to.deep.equal([]);
     });
 
-    it(`is removed when its document no longer has one, ${where}`, async () => {
+    it(`a status is removed when its document no longer has one, ${where}`, async () => {
       const scene = await open();
       await scene.updater(type).write({ spec: { size: 4 }, status: { phase: 'Ready' } });
       await scene.updater(type).write({ spec: { size: 4 } });
       expect((await scene.get(type))['status'] ?? {}).to.deep.equal({});
     });
 
-    it(`is patched and released ${where}`, async () => {
+    it(`a status is patched and released ${where}`, async () => {
       const scene = await open();
       await scene.create(type, { spec: { size: 4 } });
       const other = type === Widget ? 'status' : undefined;
@@ -47,7 +47,7 @@ export function updaterStatusSuite(open: OpenTargetScene): void {
       expect((await scene.get(type))['status'] ?? {}).to.deep.equal({});
     });
 
-    it(`is replaced by an Updater whose document has a status, ${where}`, async () => {
+    it(`a status is replaced by an Updater whose document has a status, ${where}`, async () => {
       const scene = await open();
       const updater = scene.updater(type);
       await updater.write({ status: { phase: 'Ready' } });
@@ -57,7 +57,7 @@ export function updaterStatusSuite(open: OpenTargetScene): void {
     });
   }
 
-  it('is kept by an Updater whose document has no status', async () => {
+  it('a status is kept by an Updater whose document has no status', async () => {
     const scene = await open();
     const updater = scene.updater(Widget);
     await updater.write({ spec: { size: 4 } });
@@ -66,7 +66,7 @@ export function updaterStatusSuite(open: OpenTargetScene): void {
     expect((await scene.get(Widget))['status']).to.deep.equal({ phase: 'Theirs' });
   });
 
-  it('gets additional conditions by a patch of a built-in kind', async () => {
+  it('a status gets additional conditions by a patch of a built-in kind', async () => {
     const scene = await open();
     await scene.create(Deployment, deployment({ paused: true }));
     const patcher = scene.patcher(Deployment);

@@ -21,13 +21,13 @@ export function targetsSuite(newTarget: NewTarget): void {
   after(() => target.close());
   const open: OpenTargetScene = () => TargetScene.open(target);
 
-  describe('an Updater', () => updaterSuite(open));
-  describe('a Patcher', () => patcherSuite(open));
-  describe('lists that are patched', () => patcherListsSuite(open));
-  describe('a status', () => updaterStatusSuite(open));
-  describe('a Secret', () => secretsSuite(open));
-  describe('a steady state', () => steadySuite(open));
-  describe('a concurrent change', () => racesSuite(open));
-  describe('leftovers of earlier processes', () => leftoversSuite(open));
-  describe('an invalid write', () => refusalsSuite(open));
+  describe('objects of an Updater', () => updaterSuite(open));
+  describe('objects of a Patcher', () => patcherSuite(open));
+  describe('patches of lists', () => patcherListsSuite(open));
+  describe('objects with a status', () => updaterStatusSuite(open));
+  describe('Secrets', () => secretsSuite(open));
+  describe('steady states', () => steadySuite(open));
+  describe('concurrent changes', () => racesSuite(open));
+  describe('clean-up of leftovers', () => leftoversSuite(open));
+  describe('invalid writes', () => refusalsSuite(open));
 }

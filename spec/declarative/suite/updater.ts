@@ -35,7 +35,7 @@ function labelsOf({ metadata }: UnstructuredObject): object {
 }
 
 export function updaterSuite(open: OpenTargetScene): void {
-  it('creates the object independent of apiVersion and kind in its document', async () => {
+  it('an Updater creates the object independent of apiVersion and kind in its document', async () => {
     const scene = await open();
     const updater = scene.updater(ConfigMap);
     const document = { apiVersion: 'shop.view.dcontroller.io/v1alpha1', kind: 'Health' };
@@ -43,7 +43,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect(await scene.get(ConfigMap)).to.deep.include({ kind: 'ConfigMap', data: { a: '1' } });
   });
 
-  it('ignores metadata that only the server sets', async () => {
+  it('an Updater ignores metadata that only the server sets', async () => {
     const scene = await open();
     const metadata = {
       ...{ uid: 'other', resourceVersion: '1', generation: 7, managedFields: [], selfLink: '/x' },
@@ -54,7 +54,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap)).metadata).to.deep.include({ labels: { app: 'web' } });
   });
 
-  it('ignores finalizers and owners copied from another object, but writes its own', async () => {
+  it('an Updater ignores finalizers and owners copied from another object, but writes its own', async () => {
     const scene = await open();
     const updater = scene.updater(ConfigMap);
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'no-such-uid' };
@@ -69,7 +69,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap)).metadata).not.to.have.property('finalizers');
   });
 
-  it('removes fields that the document no longer has', async () => {
+  it('an Updater removes fields that the document no longer has', async () => {
     const scene = await open();
     const updater = scene.updater(ConfigMap);
     await updater.write({ data: { a: '1', b: '2' }, binaryData: { c: 'AA==' } });
@@ -78,7 +78,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect({ data, binaryData }).to.deep.equal({ data: { b: '3' }, binaryData: undefined });
   });
 
-  it('reverts changes, additions and removals by other clients', async () => {
+  it('an Updater reverts changes, additions and removals by other clients', async () => {
     const scene = await open();
     const updater = scene.updater(ConfigMap);
     await updater.write({ data: { a: '1', b: '2' } });
@@ -87,7 +87,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1', b: '2' });
   });
 
-  it('replaces an object that another client created, except for its metadata', async () => {
+  it('an Updater replaces an object that another client created, except for its metadata', async () => {
     const scene = await open();
     const metadata = { labels: { theirs: '1' }, finalizers: ['shop.example.com/theirs'] };
     await scene.create(Gadget, { metadata, spec: { old: true, list: [1] }, other: 'x' });
@@ -99,7 +99,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     await scene.edit(Gadget, { metadata: { finalizers: null } });
   });
 
-  it('refuses an object with another controller, and neither changes nor deletes it', async () => {
+  it('an Updater refuses an object with another controller, and neither changes nor deletes it', async () => {
     const scene = await open();
     const { theirs } = await twoOwners(scene);
     const ownerReferences = [{ ...theirs, controller: true }];
@@ -119,7 +119,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1' });
   });
 
-  it('takes over an object whose controller its document names, or that has an owner without control', async () => {
+  it('an Updater takes over an object whose controller its document names, or that has an owner without control', async () => {
     const scene = await open();
     const { ours, theirs } = await twoOwners(scene);
     for (const [owner, documented] of [
@@ -135,7 +135,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     }
   });
 
-  it('updates and deletes its own object, even after it has got a controller', async () => {
+  it('an Updater updates and deletes its own object, even after it has got a controller', async () => {
     const scene = await open();
     const { theirs } = await twoOwners(scene);
     await scene.updater(ConfigMap).write({ data: { a: '1' } });
@@ -147,7 +147,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect(await updater.remove()).to.equal('deleted');
   });
 
-  it('removes its own labels and annotations, and keeps those of other clients', async () => {
+  it('an Updater removes its own labels and annotations, and keeps those of other clients', async () => {
     const scene = await open();
     const updater = scene.updater(ConfigMap);
     await updater.write({ metadata: { labels: { a: '1', b: '1' }, annotations: { c: '1' } } });
@@ -158,7 +158,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect(after.metadata.annotations).to.deep.equal({ d: '1' });
   });
 
-  it('keeps a label that another manager also sets', async () => {
+  it('an Updater keeps a label that another manager also sets', async () => {
     const scene = await open();
     await scene.create(ConfigMap, { metadata: { labels: { app: 'web' } } });
     const updater = scene.updater(ConfigMap);
@@ -167,7 +167,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect(labelsOf(await scene.get(ConfigMap))).to.deep.equal({ app: 'web' });
   });
 
-  it('empties a map or list that is empty in its document', async () => {
+  it('an Updater empties a map or list that is empty in its document', async () => {
     const scene = await open();
     const updater = scene.updater(Gadget);
     await updater.write({ spec: { a: 1, map: { b: 1 }, list: ['x'] } });
@@ -177,7 +177,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect((await scene.get(Gadget))['spec']).to.deep.equal({});
   });
 
-  it('treats null as absent', async () => {
+  it('an Updater treats null as absent', async () => {
     const scene = await open();
     const updater = scene.updater(Widget);
     await updater.write({ metadata: { labels: { a: '1' } }, spec: { color: 'red', size: 4 } });
@@ -187,7 +187,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect(after['spec']).to.deep.equal({ size: 3 });
   });
 
-  it('keeps defaults of the server and fields written through a subresource', async () => {
+  it('an Updater keeps defaults of the server and fields written through a subresource', async () => {
     const scene = await open();
     const updater = scene.updater(Deployment);
     await updater.write(deployment());
@@ -197,7 +197,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect(spec).to.include({ replicas: 4, minReadySeconds: 5, revisionHistoryLimit: 10 });
   });
 
-  it('changes the type of a strategy despite the defaults of the earlier one', async () => {
+  it('an Updater changes the type of a strategy despite the defaults of the earlier one', async () => {
     const scene = await open();
     const updater = scene.updater(Deployment);
     await updater.write(deployment());
@@ -211,7 +211,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect(rolling.spec?.strategy).to.include({ type: 'RollingUpdate' });
   });
 
-  it('keeps the cluster IP of a Service', async () => {
+  it('an Updater keeps the cluster IP of a Service', async () => {
     const scene = await open();
     const updater = scene.updater(Service);
     await updater.write({
@@ -225,7 +225,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect(spec?.selector).to.equal(undefined);
   });
 
-  it('keeps the fields of a Patcher on the same object', async () => {
+  it('an Updater keeps the fields of a Patcher on the same object', async () => {
     const scene = await open();
     const [updater, patcher] = [scene.updater(Widget), scene.patcher(Widget, 'shop/paint')];
     await updater.write({ spec: { size: 4 } });
@@ -237,7 +237,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect((await scene.get(Widget))['spec']).to.deep.equal({ size: 4, color: 'red' });
   });
 
-  it('writes objects without a namespace', async () => {
+  it('an Updater writes objects without a namespace', async () => {
     const scene = await open();
     const updater = scene.updater(Realm);
     await updater.write({ spec: { a: 1 } });
@@ -245,7 +245,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect(await updater.remove()).to.equal('deleted');
   });
 
-  it('deletes its object with dependents, and succeeds if the object is missing', async () => {
+  it('an Updater deletes its object with dependents, and succeeds if the object is missing', async () => {
     const scene = await open();
     const updater = scene.updater(Deployment);
     await updater.write(deployment());
@@ -256,14 +256,14 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect(await updater.remove()).to.equal('unchanged');
   });
 
-  it('deletes no object that it did not write', async () => {
+  it('an Updater deletes no object that it did not write', async () => {
     const scene = await open();
     await scene.create(ConfigMap, { data: { a: '1' } });
     expect(await scene.updater(ConfigMap).remove()).to.equal('unchanged');
     expect(await scene.find(ConfigMap)).not.to.equal(undefined);
   });
 
-  it('deletes an object of which it wrote only the name', async () => {
+  it('an Updater deletes an object of which it wrote only the name', async () => {
     const scene = await open();
     await scene.updater(ConfigMap).write({});
     expect((await scene.get(ConfigMap)).metadata.annotations ?? {}).to.deep.equal({});

@@ -13,7 +13,7 @@ export function contradictingSuite(open: OpenStage): void {
     ['Deleted', { operatorVersion: '1', observedVersion: '1' }, /and it is not being deleted/],
   ];
   for (const [phase, status, message] of reasons) {
-    it(`is reported as ConfigError in phase ${phase} until the spec changes, even after a restart`, async () => {
+    it(`an inconsistent status is reported as ConfigError in phase ${phase} until the spec changes, even after a restart`, async () => {
       const stage = await open();
       await stage.setStatus({ ...status, phase });
       expect(await stage.pass('1')).to.deep.include({ phase: 'Error', events: ['ConfigError'] });
@@ -37,7 +37,7 @@ export function contradictingSuite(open: OpenStage): void {
     });
   }
 
-  it('does not prevent the deletion of the configuration', async () => {
+  it('an inconsistent status does not prevent the deletion of the configuration', async () => {
     const stage = await open();
     await stage.setStatus({ phase: 'Deployed' });
     await stage.pass('1');

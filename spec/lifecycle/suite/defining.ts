@@ -9,7 +9,7 @@ const group = 'defined.example.com';
 
 /** Declares how the server treats `openApi.lifecycleStatus` and `createCrd`. */
 export function definingSuite(open: OpenStage): void {
-  it('limits names by a pattern if configured', async () => {
+  it('createCrd limits the names of objects by a pattern if configured', async () => {
     const { admin, target } = await open({ config: null });
     const kind = `Only${systemRandom.uuid().slice(0, 8)}`;
     const crd = createCrd({ group, kind }, { nameRegex: '^cluster-[a-z]+$' });
@@ -24,7 +24,7 @@ export function definingSuite(open: OpenStage): void {
       .that.matches(/metadata\.name/);
   });
 
-  it('requires type and status of a condition, and accepts all phases', async () => {
+  it('the status schema requires type and status of a condition, and accepts all phases', async () => {
     const stage = await open();
     const set = (status: object) => stage.setStatus(status).then(String, String);
     const required = await set({ conditions: [{ type: 'Available' }] });
@@ -35,7 +35,7 @@ export function definingSuite(open: OpenStage): void {
     expect(await set({ phase: '' })).to.equal('undefined');
   });
 
-  it('provides a schema for handwritten definitions', async () => {
+  it('openApi.lifecycleStatus is a status schema for handwritten definitions', async () => {
     const { admin, target } = await open({ config: null });
     const kind = `Hand${systemRandom.uuid().slice(0, 8)}`;
     const [singular, plural] = [kind.toLowerCase(), `${kind.toLowerCase()}s`];

@@ -85,7 +85,7 @@ export function deletingSuite(open: OpenStage): void {
     ]);
   });
 
-  it('keeps its objects if the configuration is deleted with --cascade=orphan', async () => {
+  it('keeps the objects of a configuration that is deleted with --cascade=orphan', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     await stage.delete({ propagationPolicy: 'Orphan' });
@@ -131,7 +131,7 @@ export function deletingSuite(open: OpenStage): void {
     await passesUntil(stage, ({ phase }) => phase === undefined);
   });
 
-  it('is not completed by a reconcile that was aborted before it had listed the objects', async () => {
+  it('a deletion is not completed by a reconcile that was aborted before it had listed the objects', async () => {
     const stage = await open();
     stage.resources = () => [];
     await stage.deploy('1.0.0');
@@ -218,7 +218,7 @@ export function deletingSuite(open: OpenStage): void {
     expect(kinds).to.deep.equal(['ServiceAccount', 'Deployment']);
   });
 
-  it('ends without an error if its finalizer is removed by hand meanwhile', async () => {
+  it('a deletion ends without an error if the finalizer is removed by hand meanwhile', async () => {
     const stage = await open();
     stage.resources = () => [];
     await stage.deploy('1.0.0');
@@ -462,7 +462,7 @@ export function deletingSuite(open: OpenStage): void {
     expect((await stage.config()).metadata.finalizers).to.have.length(1);
   });
 
-  it('can be completed by an older version of the operator', async () => {
+  it('a deletion can be completed by an older version of the operator', async () => {
     const stage = await open();
     await stage.deploy('1.1.0');
     expect((await stage.pass('1.0.0')).conditions).to.include('Downgrade');

@@ -9,7 +9,7 @@ const created = [
 
 /** Declares what a deployment leads to: its phases, versions, conditions, its one finalizer, and the exact events. */
 export function deployingSuite(open: OpenStage): void {
-  it('starts without a phase, and is Deploying with versions and one finalizer after a reconcile', async () => {
+  it('a configuration starts without a phase, and is Deploying with versions and one finalizer after a reconcile', async () => {
     const stage = await open();
     expect((await stage.status()).phase).to.equal(undefined);
     expect(await stage.pass('1.0.0')).to.deep.equal({
@@ -35,7 +35,7 @@ export function deployingSuite(open: OpenStage): void {
     expect((await stage.config()).metadata.finalizers).to.have.length(1);
   });
 
-  it('stays Deploying, not Degraded, while the pods are not ready', async () => {
+  it('a configuration stays Deploying, not Degraded, while the pods are not ready', async () => {
     const stage = await open();
     stage.resources = () => [deployment(stage.namespace, { pod: nowhere })];
     const deploying = { phase: 'Deploying', conditions: 'F/T/F DeployStarted' };
@@ -45,7 +45,7 @@ export function deployingSuite(open: OpenStage): void {
     expect(stage.events).to.deep.equal([]);
   });
 
-  it('is never Deployed in its first reconcile, even without a rollout', async () => {
+  it('a configuration is never Deployed in its first reconcile, even without a rollout', async () => {
     const stage = await open();
     stage.resources = () => [];
     expect(await stage.pass('1.0.0')).to.include({ phase: 'Deploying' });

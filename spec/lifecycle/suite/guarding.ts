@@ -163,7 +163,7 @@ export function guardingSuite(open: OpenStage): void {
     await stage.touch('PersistentVolumeClaim', 'old', { metadata: { finalizers: null } });
   });
 
-  it('is not deployed while a kind that is defined among the objects is not served', async () => {
+  it('a configuration is not deployed while a kind that is defined among its objects is not served', async () => {
     const stage = await open();
     const kind = `Late${systemRandom.uuid().slice(0, 8)}`;
     const late = { apiVersion: 'late.example.com/v1alpha1', kind, metadata: { name: 'late' } };

@@ -75,7 +75,7 @@ export function healingSuite(open: OpenStage): void {
     expect((await stage.pass('1.0.0')).events).to.deep.equal(['CreateResourceSuccess Service web']);
   });
 
-  it('keeps the phase Deployed during a repair, and is Degraded until the workload is ready', async () => {
+  it('a configuration keeps the phase Deployed during a repair, and is Degraded until the workload is ready', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     await patchContainer(stage, { image: 'nginx:evil' });

@@ -27,7 +27,7 @@ export function keepingSuite(open: OpenStage): void {
     'controllerConfigUpdater throws': (broken) => void (broken.hook = 'controllerConfigUpdater'),
   };
   for (const [name, fail] of Object.entries(failures)) {
-    it(`runs once per reconcile although ${name}, and reports the failure`, async () => {
+    it(`perishablesSynchronizer runs once per reconcile although ${name}, and reports the failure`, async () => {
       const broken = await deployed(open);
       fail(broken);
       for (let pass = 0; pass < 2; pass++) {
@@ -39,7 +39,7 @@ export function keepingSuite(open: OpenStage): void {
     });
   }
 
-  it('reports its own failure together with that of an object', async () => {
+  it('perishablesSynchronizer reports its own failure together with that of an object', async () => {
     const broken = await deployed(open);
     for (const name of ['an object is refused', 'an object can not be described']) {
       failures[name]?.(broken);
@@ -53,7 +53,7 @@ export function keepingSuite(open: OpenStage): void {
     }
   });
 
-  it('runs again within its interval while a problem blocks, which is reported once', async () => {
+  it('perishablesSynchronizer runs again within its interval while a problem blocks, which is reported once', async () => {
     const broken = newBroken();
     const { stage } = Object.assign(broken, {
       stage: await open(optionsOf(broken, { perishablesSyncIntervalMs: 1_234 })),
@@ -70,7 +70,7 @@ export function keepingSuite(open: OpenStage): void {
     expect(await stage.writes()).to.deep.equal([]);
   });
 
-  it('does not run after an abort', async () => {
+  it('perishablesSynchronizer does not run after an abort', async () => {
     const broken = await deployed(open);
     const { stage } = broken;
     const ending = new AbortController();
@@ -85,7 +85,7 @@ export function keepingSuite(open: OpenStage): void {
     expect(broken.calls).to.equal(0);
   });
 
-  it('does not run before the first deployment, or when the sanity check ends the reconcile', async () => {
+  it('perishablesSynchronizer does not run before the first deployment, or when the sanity check ends the reconcile', async () => {
     const broken = newBroken();
     const stage = await open(optionsOf(broken, { sanityChecker: async () => ({}) }));
     stage.resources = () => undefined;

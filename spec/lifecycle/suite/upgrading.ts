@@ -14,7 +14,7 @@ export function upgradingSuite(open: OpenStage): void {
     { from: '', to: '1.9.5' },
   ];
   for (const { from, to } of upgrades) {
-    it(`from ${from === '' ? 'no version' : from} to ${to} changes the observed version last`, async () => {
+    it(`an upgrade from ${from === '' ? 'no version' : from} to ${to} changes the observed version last`, async () => {
       const stage = await open();
       await stage.deploy(from === '' ? '1.0' : from);
       if (from === '') await stage.setStatus({ observedVersion: '' });
@@ -83,7 +83,7 @@ export function upgradingSuite(open: OpenStage): void {
     await stage.deploy('1.9.5');
   });
 
-  it('is not complete while an object to prune still exists', async () => {
+  it('an upgrade is not complete while an object to prune still exists', async () => {
     const stage = await open();
     stage.resources = () => [configMap(stage.namespace, 'old')];
     await stage.deploy('1.0.0');
@@ -191,7 +191,7 @@ export function upgradingSuite(open: OpenStage): void {
     expect(kept).to.deep.equal([false, false, false]);
   });
 
-  it('does not complete in its first reconcile, even if nothing changes', async () => {
+  it('an upgrade does not complete in its first reconcile, even if nothing changes', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     expect(await stage.pass('1.1.0')).to.deep.equal({
@@ -201,7 +201,7 @@ export function upgradingSuite(open: OpenStage): void {
     expect((await stage.pass('1.1.0')).events).to.deep.equal(['DeployCompleted']);
   });
 
-  it('is Upgrading and Degraded until the new pods are ready, and recovers by a newer version', async () => {
+  it('a configuration is Upgrading and Degraded until the new pods are ready, and recovers by a newer version', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.resources = () => [deployment(stage.namespace, { image: 'nginx:2', pod: nowhere })];
@@ -218,7 +218,7 @@ export function upgradingSuite(open: OpenStage): void {
     await stage.deploy('1.2.0');
   });
 
-  it('can be rolled back by the operator of the earlier version until the upgrade is complete', async () => {
+  it('an upgrade can be rolled back by the operator of the earlier version until the upgrade is complete', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.resources = () => [deployment(stage.namespace, { pod: nowhere })];

@@ -10,7 +10,7 @@ import type { Config, OpenStage } from './stage.js';
 export function watchingOverSuite(open: OpenStage): void {
   const broken = { pod: nowhere, image: 'nginx:2' };
 
-  it('stays in phase Deployed when degraded, and names the failed workload until it recovers', async () => {
+  it('a configuration stays in phase Deployed when degraded, and names the failed workload until it recovers', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.resources = () => system(stage.namespace, broken);
@@ -168,7 +168,7 @@ export function watchingOverSuite(open: OpenStage): void {
     new ApiError({ code: status }, { verb: 'update', kind: 'Deployment', status });
   for (const [what, failure, conditions] of [
     [
-      'is not degraded by a server that is briefly unreachable',
+      'a configuration is not degraded by a server that is briefly unreachable',
       new OperatorError('ConnectionFailed', 'the server is away'),
       'T/F/F DeployCompleted',
     ],
@@ -180,7 +180,11 @@ export function watchingOverSuite(open: OpenStage): void {
           'T/F/F DeployCompleted',
         ] as const,
     ),
-    ['is degraded by the answer 500', answer(500), 'T/F/T DeployCompleted ReconcileFailed'],
+    [
+      'a configuration is degraded by the answer 500',
+      answer(500),
+      'T/F/T DeployCompleted ReconcileFailed',
+    ],
   ] as const) {
     it(what, async () => {
       const stage = await open();

@@ -114,11 +114,11 @@ export function readmeSuite(newTarget: NewTarget): void {
       ({ verb, resource }) => verb !== 'watch' && resource !== 'events',
     );
 
-  it('is at most 25 lines long', async () => {
+  it('the example is at most 25 lines long', async () => {
     expect((await readmeExample()).trimEnd().split('\n')).to.have.length.at.most(25);
   });
 
-  it('creates four objects with four writes, and sends nothing while nothing changes', async () => {
+  it('the example creates four objects with four writes, and sends nothing while nothing changes', async () => {
     const spec = { replicas: 1, env: { GREETING: 'hello' } };
     const tenant = { apiVersion: 'example.com/v1', kind: 'Tenant', metadata: key(), spec };
     await target.admin.create<Tenant>(tenant);
@@ -140,7 +140,7 @@ export function readmeSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('rolls the pods when the configuration changes, and reports the cause in an Event', async () => {
+  it('the example rolls the pods when the configuration changes, and reports the cause in an Event', async () => {
     await change({ spec: { env: { GREETING: 'good morning' } } });
     await target.eventually(async () => {
       const configured = (await events('Normal')).filter((each) => each.startsWith('Configured'));
@@ -149,7 +149,7 @@ export function readmeSuite(newTarget: NewTarget): void {
     await ready('True');
   });
 
-  it('reports a rejected object in Ready and in a Warning, with the message of the server', async () => {
+  it('the example reports a rejected object in Ready and in a Warning, with the message of the server', async () => {
     await change({ spec: { env: { 'not a key': '1' } } });
     const { reason, message } = await ready('False');
     expect(reason).to.equal('Invalid');

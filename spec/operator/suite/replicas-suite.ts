@@ -68,7 +68,7 @@ export function operatorReplicasSuite(newTarget: NewTarget): void {
     return names.map(by);
   }
 
-  it('reconcile each object in exactly one process, which writes its status once', async () => {
+  it('processes of one operator reconcile each object in exactly one process, which writes its status once', async () => {
     const seen: [string[], string[]] = [[], []];
     stages.forEach(({ operator }, n) => {
       operator
@@ -102,7 +102,7 @@ export function operatorReplicasSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('complete the deletion of an object whose process has stopped', async () => {
+  it('processes of one operator complete the deletion of an object whose process has stopped', async () => {
     const cleaning: string[] = [];
     let isClean = false;
     stages.forEach(({ operator }, n) => {
@@ -141,7 +141,7 @@ export function operatorReplicasSuite(newTarget: NewTarget): void {
     expect(cleaning.filter((each) => each.startsWith('0'))).to.deep.equal([]);
   });
 
-  it('leave Ready to the first field manager if their names differ, and warn once', async () => {
+  it('processes of operators with different names leave Ready to the first field manager, and warn once', async () => {
     const [first] = stages;
     const second = await Stage.after(first, 'licence-operator');
     const warnings: string[] = [];
@@ -186,7 +186,7 @@ export function operatorReplicasSuite(newTarget: NewTarget): void {
     }
   });
 
-  it('take over Ready from an operator that has stopped', async () => {
+  it('processes of one operator take over Ready from an operator that has stopped', async () => {
     const [first] = stages;
     const second = await Stage.after(first, 'renamed-operator');
     try {
@@ -210,7 +210,7 @@ export function operatorReplicasSuite(newTarget: NewTarget): void {
     }
   });
 
-  it('assign every object to the only process if no Lease namespace is configured', async () => {
+  it('processes of one operator assign every object to the only process if no Lease namespace is configured', async () => {
     const [stage] = stages;
     stage.operator
       .for(Tenant)

@@ -49,7 +49,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
   const read = (version: string, name: string): Promise<UnstructuredObject> =>
     target.admin.get<UnstructuredObject>(kindOf(version), { namespace, name });
 
-  it('are kept by an update through a version without them', async () => {
+  it('fields that a version lacks are kept by an update through that version', async () => {
     await create('v1', 'update', { title: 'a', mode: 'turbo', color: 'red' });
     const old = await read('v1alpha1', 'update');
     expect(old['spec']).to.deep.equal({ name: 'a', fast: true });
@@ -59,7 +59,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
     expect(metadata.annotations).to.equal(undefined);
   });
 
-  it('are kept by patches and applies through a version without them', async () => {
+  it('fields that a version lacks are kept by patches and applies through that version', async () => {
     const key = { namespace, name: 'patch' };
     await create('v1', key.name, { title: 'a', mode: 'turbo', color: 'red' });
     const merge = { spec: { name: 'b' } };
@@ -71,7 +71,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
     });
   });
 
-  it('are replaced if a client changes the fields to which they were converted', async () => {
+  it('fields that a version lacks are replaced if a client changes the fields to which they were converted', async () => {
     await create('v1', 'changed', { title: 'a', mode: 'turbo', color: 'red' });
     const old = await read('v1alpha1', 'changed');
     await target.admin.update({ ...old, spec: { name: 'a', fast: false } });
@@ -80,7 +80,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
     });
   });
 
-  it('are removed by an apply in their version that lacks them, although another manager wrote in another version', async () => {
+  it('fields that a version lacks are removed by an apply in their version that lacks them, although another manager wrote in another version', async () => {
     const key = { namespace, name: 'removed' };
     const apply = (spec: object): Promise<unknown> =>
       target.admin.apply({ ...kindOf('v1'), metadata: key, spec }, { fieldManager: 'team' });
@@ -98,7 +98,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
   };
   const own = { title: 'a', mode: 'turbo' };
 
-  it('do not bring back items that a manager of another version no longer applies', async () => {
+  it('fields that a version lacks do not bring back items that a manager of another version no longer applies', async () => {
     const name = 'dropped-by-old';
     await apply('v1', name, own);
     const old = { name: 'a', fast: true };
@@ -110,7 +110,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
     expect((await read('v1', name))['spec']).to.deep.equal({ ...own, parts, tags: ['a'] });
   });
 
-  it('do not bring back items and fields that their manager no longer applies', async () => {
+  it('fields that a version lacks do not bring back items and fields that their manager no longer applies', async () => {
     const name = 'dropped-by-new';
     const [x, y] = [
       { name: 'x', size: 1, color: 'red' },
@@ -128,7 +128,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
     });
   });
 
-  it('are not lost if their manager shrinks a list that needed one large annotation', async () => {
+  it('fields that a version lacks are not lost if their manager shrinks a list that needed one large annotation', async () => {
     const name = 'shrunk';
     const tags = Array.from({ length: 900 }, (_, index) => `${index} ${'x'.repeat(100)}`);
     await apply('v1', name, { ...own, tags });
@@ -140,7 +140,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
       .that.includes.members(few);
   });
 
-  it('stay with the manager that has applied them', async () => {
+  it('fields that a version lacks stay with the manager that has applied them', async () => {
     const name = 'owned';
     const parts = [{ name: 'x', color: 'red' }, { name: 'y' }];
     await apply('v1', name, { ...own, parts, tags: ['a'] });
@@ -168,7 +168,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
     });
   });
 
-  it('follow their items through an update of a list', async () => {
+  it('fields that a version lacks follow their items through an update of a list', async () => {
     const parts = ['x', 'y', 'z'].map((name) => ({ name, color: `color of ${name}` }));
     await create('v1', 'list', { ...own, parts });
     const old = await read('v1alpha1', 'list');
@@ -180,7 +180,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
     });
   });
 
-  it('do not let a client set the status by annotations of the object', async () => {
+  it('fields that a version lacks do not let a client set the status by annotations of the object', async () => {
     await create('v1', 'forged', own);
     const old = await read('v1alpha1', 'forged');
     const ready = { ...old, status: { phase: 'Ready' } };
@@ -202,7 +202,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
     expect(await read('v1', 'forged')).to.deep.include({ spec: own, status: { phase: 'Ready' } });
   });
 
-  it('are kept in the stored object if the stored version lacks them', async () => {
+  it('fields that a version lacks are kept in the stored object if the stored version lacks them', async () => {
     await create('v1alpha1', 'stored', { name: 'a', fast: true, legacy: { x: 1 } });
     const stored = await read('v1', 'stored');
     expect(stored['spec']).to.deep.equal({ title: 'a', mode: 'fast' });

@@ -92,7 +92,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
       return { message: error.message, code: error.status };
     });
 
-  it('reject objects with a message for the user', async () => {
+  it('webhooks reject objects with a message for the user', async () => {
     const check = validatingWebhook(
       ConfigMap,
       ({ object }) =>
@@ -117,7 +117,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     expect((await create({ mode: 'good' })).data).to.deep.equal({ mode: 'good' });
   });
 
-  it('complete objects before they are validated and stored', async () => {
+  it('webhooks complete objects before they are validated and stored', async () => {
     const seen: AdmissionRequest<ConfigMap>[] = [];
     const fill = mutatingWebhook(
       ConfigMap,
@@ -143,7 +143,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     expect(updates.at(-1)?.oldObject?.data).to.deep.equal({ a: '1', size: 'small' });
   });
 
-  it('receive deletions on request', async () => {
+  it('webhooks receive deletions on request', async () => {
     const keep = validatingWebhook(
       ConfigMap,
       ({ oldObject }) => (oldObject?.data?.['keep'] === 'yes' ? denied('it is kept') : allowed()),
@@ -162,7 +162,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     });
   });
 
-  it('receive only requests for the subresource, and not those for the object, with the option subresource', async () => {
+  it('webhooks receive only requests for the subresource, and not those for the object, with the option subresource', async () => {
     const limit = validatingWebhook<KubernetesObject>(
       Deployment,
       ({ object, subResource }) => {
@@ -200,7 +200,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     await resize(5);
   });
 
-  it('follow their failure policy when they throw', async () => {
+  it('webhooks follow their failure policy when they throw', async () => {
     const broken = (failurePolicy: 'Fail' | 'Ignore') =>
       validatingWebhook(ConfigMap, () => Promise.reject(new Error('no luck')), {
         ...only(),
@@ -226,7 +226,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     await target.admin.create<ConfigMap>(labelled('Ignore'));
   });
 
-  it('reject objects that nest too deeply, even with failurePolicy: Ignore', async () => {
+  it('webhooks reject objects that nest too deeply, even with failurePolicy: Ignore', async () => {
     const group = `${namespace}.example.com`;
     const type = { group, version: 'v1', kind: 'Thing', plural: 'things', namespaced: true };
     await target.admin.create<CustomResourceDefinition>(deepThingsOf(group));
@@ -251,7 +251,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     });
   });
 
-  it('receive only objects that match their selectors and conditions', async () => {
+  it('webhooks receive only objects that match their selectors and conditions', async () => {
     const check = validatingWebhook(ConfigMap, () => denied('it was asked'), {
       ...only(),
       objectSelector: {
@@ -281,7 +281,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     expect(await attempt({ tier: 'web' }, 'L')).to.equal('made');
   });
 
-  it('are called again after another webhook has changed the object, with reinvocationPolicy: IfNeeded', async () => {
+  it('webhooks are called again after another webhook has changed the object, with reinvocationPolicy: IfNeeded', async () => {
     const seen: (string | undefined)[] = [];
     const first = mutatingWebhook(
       ConfigMap,
@@ -305,7 +305,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     });
   });
 
-  describe('of a resource with two versions', () => {
+  describe('webhooks of a resource with two versions', () => {
     let Thing: ReturnType<typeof convertedThings>;
     let ThingV1: ResourceType<KubernetesObject>;
     const asked: string[] = [];
@@ -389,7 +389,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     });
   });
 
-  it('fail the request if the server does not trust their certificate', async () => {
+  it('webhooks fail the request if the server does not trust their certificate', async () => {
     const check = validatingWebhook(ConfigMap, () => allowed(), only());
     const other = await ownCertificate();
     await serve([check], other.authority);
@@ -399,7 +399,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     expect(message).to.contain('x509');
   });
 
-  it('are trusted again when certificates are recreated meanwhile', async () => {
+  it('webhooks are trusted again when certificates are recreated meanwhile', async () => {
     const secret = { namespace, name: 'hooks' };
     const certificates = generatedCertificates({
       ...{ client: target.admin, secret, dnsNames: ['127.0.0.1'], intervalMs: 100 },
@@ -432,7 +432,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     await eventuallyDenies();
   });
 
-  it('convert the objects of a custom resource between its versions', async () => {
+  it('webhooks convert the objects of a custom resource between its versions', async () => {
     const group = `${namespace}.example.com`;
     const resource = {
       ...{ group, kind: 'Thing', plural: 'things', versions: ['v1', 'v2'] },

@@ -21,7 +21,7 @@ import type { OpenScene } from './keeping.js';
 
 /** Declares how missing, different and superfluous objects are handled. */
 export function changesSuite(open: OpenScene): void {
-  it('are created when missing, with owner and labels', async () => {
+  it('objects are created when missing, with owner and labels', async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a', { k: '1' }), configMap('b')])]);
     const { metadata, data } = await scene.get(ConfigMap, 'a');
@@ -38,7 +38,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal(['patch configmaps/a', 'patch configmaps/b']);
   });
 
-  it('have our labels, whatever the desired state contains', async () => {
+  it('objects have our labels, whatever the desired state contains', async () => {
     const scene = await open();
     const labels = {
       'operator-builder.io/resource': 'mine',
@@ -55,7 +55,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await keptNames(scene)).to.deep.equal([]);
   });
 
-  it('are updated only if they differ from the desired state', async () => {
+  it('objects are updated only if they differ from the desired state', async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a', { k: '1' }), configMap('b')])]);
     await scene.writes();
@@ -64,14 +64,14 @@ export function changesSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'a')).data).to.deep.equal({ k: '2' });
   });
 
-  it('lose a field that is no longer desired', async () => {
+  it('objects lose a field that is no longer desired', async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a', { k: '1', gone: '1' })])]);
     await keep(scene, [configMaps([configMap('a', { k: '1' })])]);
     expect((await scene.get(ConfigMap, 'a')).data).to.deep.equal({ k: '1' });
   });
 
-  it('are created, updated and deleted in one reconcile, in the configured order', async () => {
+  it('objects are created, updated and deleted in one reconcile, in the configured order', async () => {
     const scene = await open();
     const order = ['update', 'delete', 'create'] as const;
     await keep(scene, [configMaps([configMap('a'), configMap('b')])]);
@@ -88,7 +88,7 @@ export function changesSuite(open: OpenScene): void {
     ]);
   });
 
-  it('report in Events whether they or their owner are no longer desired', async () => {
+  it('deletions of objects are reported in Events that tell whether the object or its owner is no longer desired', async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a'), configMap('b')])]);
     scene.events.length = 0;
@@ -101,7 +101,7 @@ export function changesSuite(open: OpenScene): void {
     ]);
   });
 
-  it('are not touched by resources of another name', async () => {
+  it('objects are not touched by resources of another name', async () => {
     const scene = await open();
     const others = configMaps([configMap('b')], { name: 'others' });
     await keep(scene, [configMaps([configMap('a')]), others]);
@@ -110,7 +110,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'b')).not.to.equal(undefined);
   });
 
-  it('keep their UID when they move to an earlier resource of the chain', async () => {
+  it('objects keep their UID when they move to an earlier resource of the chain', async () => {
     const scene = await open();
     const fieldManager = 'shop';
     await keep(scene, [configMaps([configMap('a', { k: '1', gone: '1' })], { fieldManager })]);
@@ -123,7 +123,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await keptNames(scene, 'next')).to.deep.equal(['a']);
   });
 
-  it('are all deleted with the owner, whatever its spec desires', async () => {
+  it('objects are all deleted with the owner, whatever its spec desires', async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a'), configMap('b')])]);
     await scene.writes();
@@ -137,7 +137,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'shop')).not.to.equal(undefined);
   });
 
-  it('can be of several kinds, claims included', async () => {
+  it('objects can be of several kinds, claims included', async () => {
     const scene = await open();
     const types = [Deployment, Service, PersistentVolumeClaim];
     const all = [workload('web'), service('web'), claim('data')];
@@ -159,7 +159,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal(['delete persistentvolumeclaims/data']);
   });
 
-  it('cause no write without a difference: fields filled in by the server are not drift', async () => {
+  it('objects cause no write without a difference: fields filled in by the server are not drift', async () => {
     const scene = await open();
     const resources = [
       configMaps([configMap('a', { k: '' })]),
@@ -180,7 +180,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('have no patch without a difference, and otherwise only the difference', async () => {
+  it('patches of objects contain only the difference, and there is no patch without a difference', async () => {
     const scene = await open();
     const { client } = scene.operator;
     const patchOf = async (...names: readonly string[]) => {
@@ -204,7 +204,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await patchOf('b', 'c')).to.deep.equal([['c'], ['a'], ['b']]);
   });
 
-  it('cause no read when cached', async () => {
+  it('objects cause no read when cached', async () => {
     const scene = await open();
     const { client, stop } = await withCache(scene.operator.client, [ConfigMap]);
     try {
@@ -226,7 +226,7 @@ export function changesSuite(open: OpenScene): void {
     }
   });
 
-  it('are created again when they were deleted', async () => {
+  it('objects are created again when they were deleted', async () => {
     const scene = await open();
     const resource = configMaps([configMap('a')]);
     await keep(scene, [resource]);
@@ -235,7 +235,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await keptNames(scene)).to.deep.equal(['a']);
   });
 
-  it('cancel the rest of the chain without a warning while they are being deleted', async () => {
+  it('objects cancel the rest of the chain without a warning while they are being deleted', async () => {
     const scene = await open();
     const resources = [
       configMaps([configMap('a')]),
@@ -256,7 +256,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal(['patch configmaps/a', 'patch configmaps/z']);
   });
 
-  it('are gone, with their pods, before earlier resources of the chain are deleted', async () => {
+  it('objects are gone, with their pods, before earlier resources of the chain are deleted', async () => {
     const scene = await open();
     const database = configMaps([configMap('database')], { name: 'database' });
     const workloads = objectsResource({
@@ -291,7 +291,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await keptNames(scene, 'database')).to.deep.equal([]);
   });
 
-  it('wait for a namespace in deletion', async () => {
+  it('objects wait for a namespace in deletion', async () => {
     const scene = await open();
     const body = { metadata: { finalizers: ['shop.example.com/hold'] } };
     await scene.edit(ConfigMap, 'shop', { body });

@@ -16,8 +16,8 @@ export function objectsSuite(newTarget: NewTarget): void {
   after(() => target.close());
   const open: OpenScene = () => Scene.open(target);
 
-  describe('objects', () => changesSuite(open));
-  describe('superfluous objects', () => superfluousSuite(open));
+  describe('desired objects', () => changesSuite(open));
+  describe('objects that are no longer desired', () => superfluousSuite(open));
   describe('changes of others', () => othersSuite(open));
   describe('owners', () => ownersSuite(open));
   describe('bad input', () => badListsSuite(open));

@@ -11,7 +11,7 @@ import type { OpenScene } from './keeping.js';
 
 /** Declares which objects are deleted once they are no longer desired. */
 export function superfluousSuite(open: OpenScene): void {
-  it('are deleted when they are no longer desired', async () => {
+  it('objects are deleted when they are no longer desired', async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a'), configMap('b'), configMap('c')])]);
     await scene.writes();
@@ -20,7 +20,7 @@ export function superfluousSuite(open: OpenScene): void {
     expect(await keptNames(scene)).to.deep.equal(['b']);
   });
 
-  it('are not deleted twice, nor when an annotation keeps them', async () => {
+  it('superfluous objects are not deleted twice, nor when an annotation keeps them', async () => {
     const scene = await open();
     const names = ['a', 'held', 'stays'];
     await keep(scene, [configMaps(names.map((name) => configMap(name)))]);
@@ -41,7 +41,7 @@ export function superfluousSuite(open: OpenScene): void {
     await scene.edit(ConfigMap, 'held', { body: { metadata: { finalizers: null } } });
   });
 
-  it('do not stop the chain when they are no longer desired and held by a finalizer', async () => {
+  it('superfluous objects do not stop the chain while a finalizer holds them', async () => {
     const scene = await open();
     await ensureCrd(scene.admin, crdOf('Gadget'), { clock: scene.target.clock });
     const gadget = (name: string): KubernetesObject => {
@@ -68,7 +68,7 @@ export function superfluousSuite(open: OpenScene): void {
     }
   });
 
-  it('are kept by an annotation, claims included, and deleted with their owner otherwise', async () => {
+  it('superfluous objects are kept by an annotation, claims included, and deleted with their owner otherwise', async () => {
     const scene = await open();
     const resource = (desired: readonly PersistentVolumeClaim[]) =>
       objectsResource({
@@ -90,7 +90,7 @@ export function superfluousSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal(['delete persistentvolumeclaims/kept']);
   });
 
-  it('keep the data of a claim that moves to a later resource of the chain', async () => {
+  it('a claim that moves to a later resource of the chain keeps its data', async () => {
     const scene = await open();
     const resource = (name: string, ...names: readonly string[]): Resource =>
       objectsResource({

@@ -52,7 +52,7 @@ export function lifecycleSuite(newTarget: NewTarget): void {
     await leave();
   });
 
-  it('upgrades: Upgrading until the pods are ready, then prunes superfluous objects', async () => {
+  it('upgrades: the phase is Upgrading until the pods are ready, then superfluous objects are pruned', async () => {
     await deploy('1.0.0');
     const before = await stage.objects();
     await stage.stop();
@@ -189,7 +189,7 @@ export function lifecycleSuite(newTarget: NewTarget): void {
     await leave();
   });
 
-  it('is removed in the middle of an upgrade: never healthy again, versions unchanged', async () => {
+  it('a deletion in the middle of an upgrade never reports the system as healthy, and keeps the versions', async () => {
     await deploy('1.0.0');
     await stage.stop();
     await stage.start('1.1.0');
