@@ -93,7 +93,7 @@ describe('validateObject', () => {
     expect(() => validateObject(empty)).to.throw('no containers');
   });
 
-  it('rejects two entries with one key in each list that the server merges', () => {
+  it('rejects two entries with the same key in each list that the server merges', () => {
     const pod = (spec: object): Parameters<typeof validateObject>[0] => ({
       ...named('apps/v1', 'Deployment', 'a'),
       spec: { template: { spec: { containers: [{ name: 'web' }], ...spec } } },

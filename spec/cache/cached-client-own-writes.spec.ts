@@ -61,7 +61,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('reads them as frozen objects, while the write itself returns a mutable one', async () => {
+    it('reads written objects as frozen objects, while the write itself returns a mutable object', async () => {
       const setup = new Setup();
       await setup.sync();
       setup.server.paused = true;
@@ -78,7 +78,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('discards them once the watch has caught up, by any event', async () => {
+    it('discards own writes once the watch has caught up, by any event', async () => {
       const setup = new Setup({ labelSelector: 'app=web' });
       await setup.sync();
       setup.server.paused = true;
@@ -95,7 +95,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('discards them after the server was restored from a backup', async () => {
+    it('discards own writes after the server was restored from a backup', async () => {
       const setup = new Setup();
       await setup.sync();
       setup.server.paused = true;
@@ -120,7 +120,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('reads those that were answered while the cache was being filled', async () => {
+    it('reads own writes that were answered while the cache was being filled', async () => {
       const setup = new Setup();
       setup.server.put('a');
       setup.server.put('b');
@@ -207,7 +207,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('reads them in any order of writes and watch events', async () => {
+    it('reads own writes in any order of writes and watch events', async () => {
       const names = fc.constantFrom('a', 'b', 'c');
       const step = fc.record({
         do: fc.constantFrom('write', 'write', 'delete', 'other', 'otherDelete', 'pause', 'resume'),

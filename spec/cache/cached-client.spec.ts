@@ -12,7 +12,7 @@ import { Setup, a, failure } from './cached-client-setup.js';
 import { Thing } from './fake-server.js';
 
 describe('cachedClient', () => {
-  it('keeps the last-applied annotation of an object that only the answer to a write has shown', async () => {
+  it('keeps the last-applied annotation in an update even if only the answer to an earlier write contained it', async () => {
     const setup = new Setup();
     const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{}' };
     setup.server.put('a');
@@ -30,7 +30,7 @@ describe('cachedClient', () => {
     await setup.cache.stop();
   });
 
-  it('reads no last-applied annotation for the status of a custom resource, which does not write it', async () => {
+  it('sends no extra request for the last-applied annotation in a status update of a custom resource, which cannot remove it', async () => {
     const setup = new Setup();
     const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{}' };
     setup.server.put('a', { metadata: { annotations } });

@@ -154,7 +154,7 @@ describe('a cache on the embedded cluster', () => {
     await stop();
   });
 
-  it('keeps the annotation in a status update of a built-in kind, which would remove it', async () => {
+  it('keeps the last-applied annotation in a status update of a built-in kind, which would otherwise remove it', async () => {
     const { cache, clock, other, cached, stop } = await start(true);
     const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{}' };
     const key = { namespace: 'default', name: 'web' };
@@ -172,7 +172,7 @@ describe('a cache on the embedded cluster', () => {
     await stop();
   });
 
-  it('leaves an update of an old version to the server, with or without the annotation', async () => {
+  it('leaves an update of an old version to the server, with or without the last-applied annotation', async () => {
     const { clock, other, cached, stop } = await start(true);
     const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{}' };
     const applied = configMap('applied');
@@ -247,7 +247,7 @@ describe('a cache on the embedded cluster', () => {
     await stop();
   });
 
-  it('gives a transform a copy that it may change, even of what an update left as it was', async () => {
+  it('gives a transform a copy that it may change, even of the unchanged parts of an update', async () => {
     const cluster = await EmbeddedCluster.start();
     const client = createClient({
       transport: new UndiciTransport({ server: await cluster.listen() }),

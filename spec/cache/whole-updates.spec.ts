@@ -86,7 +86,7 @@ describe('An update of an object that a transform has shortened', () => {
     expect(await data()).to.deep.equal({ x: '1' });
   });
 
-  it('is sent if it sets the field, or is the object that the server has', async () => {
+  it('is sent if it sets the dropped field, or if it is the whole object of the server', async () => {
     const client = await withoutData();
     const seen = await client.get(ConfigMap, key);
     await client.update({ ...seen, data: { x: '2' } });
@@ -162,7 +162,7 @@ describe('An update of an object that a transform has shortened', () => {
       await admin.create<Shop>({ ...shop, status });
     });
 
-    it('keeps a dropped status, or the dropped part of one', async () => {
+    it('keeps a dropped status, or a dropped part of the status', async () => {
       for (const dropped of ['status', 'status.text']) {
         const client = await shortened((one) => omit(one, dropped) as Shop);
         const seen = await client.get(Shop, key);

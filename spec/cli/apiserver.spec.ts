@@ -105,7 +105,7 @@ describe('operator-builder apiserver', () => {
     expect(await running.ended).to.include({ code: 0 });
   });
 
-  it('leaves the kubeconfig of a running server, and replaces that of one that was killed', async () => {
+  it('keeps the kubeconfig of a running server, and replaces that of a killed server', async () => {
     await start();
     const text = await readFile(file('kubeconfig'), 'utf8');
     const { code, stderr } = await cli(['apiserver', '--kubeconfig', file('kubeconfig')]);
@@ -121,7 +121,7 @@ describe('operator-builder apiserver', () => {
     expect(await readFile(file('kubeconfig'), 'utf8')).not.to.equal(text);
   });
 
-  it('replaces the kubeconfig of a killed server with its own port, and one without an address', async () => {
+  it('replaces the kubeconfig of a killed server that had the same port, and a kubeconfig without an address', async () => {
     const first = await start();
     const [, port = ''] = /127\.0\.0\.1:(\d+)/.exec(first.written().stdout) ?? [];
     const text = await readFile(file('kubeconfig'), 'utf8');

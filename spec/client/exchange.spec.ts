@@ -266,7 +266,7 @@ describe('Retry-After', () => {
     expect(transport.requests).to.have.length(11);
   });
 
-  it('does not apply to a 429 without it or a 500 with it', async () => {
+  it('does not cause a retry of a 429 without the header, or of a 500 with the header', async () => {
     const bare = scripted(() => refusal(429, 'TooManyRequests'));
     expect(await failureOf(get(bare.client))).to.have.property('status', 429);
     const { client, transport } = scripted(busy(500, '1'));

@@ -75,7 +75,7 @@ describe('a watch with known parts', () => {
     expect(texts).to.deep.equal(['u spec {"a":1}', 'u status {"b":2}']);
   });
 
-  it('reads every object as the server sent it, whatever its members are and where', async () => {
+  it('reads every object as the server sent it, whatever the names and the order of its members', async () => {
     const names = fc.constantFrom('spec', 'status', 'data', '"', '"spec":{', ',"status":{', '}}');
     const { tree } = fc.letrec((tie) => ({
       tree: fc.oneof(

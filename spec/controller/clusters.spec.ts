@@ -64,7 +64,7 @@ describe('a controller on several clusters', () => {
     ['requests a requeue', async () => requeueAfter(10)],
     ['fails', () => Promise.reject(new Error('no'))],
   ] as const) {
-    it(`delays a new cluster of a removed one's name until the old reconcile ${title}`, async () => {
+    it(`delays a new cluster with the name of a removed cluster until the old reconcile ${title}`, async () => {
       const setup = new Clusters();
       const east = setup.named('east');
       setup.server('east').put('a');

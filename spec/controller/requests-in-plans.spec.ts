@@ -262,7 +262,7 @@ describe('Requests of a handler in a plan', () => {
   };
 
   for (const [name, connect] of Object.entries(limited)) {
-    it(`do not affect others that wait for their connection: ${name}`, async () => {
+    it(`do not affect other requests that wait for the same connection: ${name}`, async () => {
       const { send, close } = connect();
       const reading = once(slow, 'received') as Promise<[ServerResponse]>;
       const planned = plan(sending(() => send('GET', '/slow')));
@@ -275,7 +275,7 @@ describe('Requests of a handler in a plan', () => {
       expect(received).to.have.length(201);
     });
 
-    it(`are refused if they wait for the connection of others: ${name}`, async () => {
+    it(`are refused if they wait for a connection that other requests use: ${name}`, async () => {
       const { send, close } = connect();
       const reading = once(slow, 'received') as Promise<[ServerResponse]>;
       const read = send('GET', '/slow');

@@ -82,7 +82,7 @@ describe('timerSource', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('waits for the end of a round before it measures the time to the next one', async () => {
+  it('waits for the end of a round before it measures the time to the next round', async () => {
     const rounds: ((keys: { name: string }[]) => void)[] = [];
     const requests = () => new Promise<{ name: string }[]>((resolve) => rounds.push(resolve));
     const { clock, keys, started } = start(timerSource({ everyMs: 100, requests }));

@@ -118,7 +118,7 @@ describe('WorkQueue', () => {
     expect(queue.depth).to.equal(1);
   });
 
-  it('keeps the shorter of two delays, and drops the delay when the key is added without one', async () => {
+  it('keeps the shorter of two delays, and drops the delay when the key is added without a delay', async () => {
     const { clock, queue, take } = newQueue();
     queue.add('ns/a', { afterMs: 100 });
     queue.add('ns/a', { afterMs: 50 });

@@ -240,7 +240,7 @@ describe('EventRecorder', () => {
         await recorder.stop();
       });
 
-      it('keeps the summaries that do not fit into it', async () => {
+      it('keeps the summaries that do not fit into the queue', async () => {
         const { clock, fake, recorder, recover, counts } = await fillQueue();
         for (const name of ['a', 'b', 'c']) {
           for (let n = 0; n < 2; n++) recorder.record(aboutObject(name));

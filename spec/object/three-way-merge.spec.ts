@@ -96,7 +96,7 @@ describe('a three-way merge', () => {
     expect(merge({ before, desired: after, current: before })).to.deep.equal(after);
   });
 
-  it('keeps fields that the server completed in references, and removes desired ones', () => {
+  it('keeps fields that the server added to references, and removes fields that were desired before', () => {
     const env = (...valueFrom: object[]): object => ({
       containers: [{ name: 'web', env: valueFrom.map((from) => ({ name: 'A', valueFrom: from })) }],
     });
@@ -210,7 +210,7 @@ describe('a three-way merge', () => {
     expect(merged).to.deep.equal(desired);
   });
 
-  it('removes entries of others from a list that is owned as a whole', () => {
+  it('removes entries of other managers from a list that is owned as a whole', () => {
     const current = { containers: [{ name: 'web' }, { name: 'added' }], volumes: [{ name: 'v' }] };
     const isWhole: ThreeWayMerge['isWhole'] = (path) => path.join() === 'f:containers';
     const desired = { containers: [{ name: 'web' }], volumes: [] };
@@ -218,7 +218,7 @@ describe('a three-way merge', () => {
     expect(merged).to.deep.equal({ containers: [{ name: 'web' }], volumes: [{ name: 'v' }] });
   });
 
-  it('sorts entries in the desired order, and keeps others behind their predecessors', () => {
+  it('sorts entries in the desired order, and keeps other entries behind their predecessors', () => {
     const named = (...names: string[]): object => ({
       containers: names.map((name) => ({ name })),
     });
@@ -310,7 +310,7 @@ describe('a three-way merge', () => {
     });
   }
 
-  it('replaces a value by one of another form', () => {
+  it('replaces a value by a value of another type', () => {
     const forms = [{ a: 1 }, [1], 'text', 7];
     for (const one of forms) {
       for (const other of forms) {
@@ -320,7 +320,7 @@ describe('a three-way merge', () => {
     }
   });
 
-  it('replaces a list whose entries have one identity twice', () => {
+  it('replaces a list by a list in which two entries have the same key', () => {
     const twice = { containers: [{ name: 'a' }, { name: 'a', image: 'x' }] };
     const merged = merge(
       { desired: twice, current: { containers: [{ name: 'b' }] } },

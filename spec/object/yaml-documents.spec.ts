@@ -19,7 +19,7 @@ describe('parseYamlDocuments', () => {
     expect(problemsOf('a: { b: 1 }\nc: { b: 1 }\n"1": text\n1: number\n')).to.deep.equal([]);
   });
 
-  it('records no stack traces for the errors of a text, which may have one at each byte', () => {
+  it('records no stack traces for the errors of a text, which may have an error at each byte', () => {
     const { stackTraceLimit } = Error;
     for (const text of [']'.repeat(1_000), 'a: 1\n'.repeat(500), '- "\\q\n'.repeat(200)]) {
       const errors = parseYamlDocuments(text, 'a.yaml').flatMap((document) => document.errors);

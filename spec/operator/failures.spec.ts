@@ -278,7 +278,7 @@ describe('The status of a failed reconcile', () => {
     expect((await stage.get('acme')).status?.endpoint).to.equal('here');
   });
 
-  it('is sent again without the fields of the handler if these may be what the server fails at', async () => {
+  it('is sent again without the fields of the handler if the server may have failed because of these fields', async () => {
     stage.operator.for(Tenant).reconciles(({ status }) => {
       status.set({ endpoint: 'too large for etcd' });
       throw new TerminalError('no storage');
@@ -291,7 +291,7 @@ describe('The status of a failed reconcile', () => {
     expect((await stage.get('acme')).status?.endpoint).to.equal(undefined);
   });
 
-  it('is written by the next reconcile if the handler timed out, until one succeeds', async () => {
+  it('is written by the next reconcile if the handler timed out, until a reconcile succeeds', async () => {
     let [runs, isSlow] = [0, true];
     stage.operator
       .for(Tenant)

@@ -189,7 +189,7 @@ describe('a listener with its own access', () => {
       expect(definitions).not.to.have.property('io.k8s.api.batch.v1.Job');
     });
 
-    it('works next to one with all groups', async () => {
+    it('works next to a listener with all groups', async () => {
       const all = await api.server.listen();
       expect((await ask(all, configMaps)).code).to.equal(200);
       expect((await ask(url, configMaps, jane)).code).to.equal(404);

@@ -28,7 +28,7 @@ describe('RBAC', () => {
     expect((await server.as('alice-token', { path: configMaps })).code).to.equal(403);
   });
 
-  it('keeps a watch open when its permission is removed, and answers 403 to the next one', async () => {
+  it('keeps a watch open when its permission is removed, and answers 403 to the next watch', async () => {
     const server = new AccessApi();
     await server.grant('reader', reading, alice);
     const transport = server.api.server.transport('alice');

@@ -82,7 +82,7 @@ describe('usedRoles', () => {
     expect(shown({ clusterWide: true })).to.deep.equal([['ClusterRole', 'list', 'create']]);
   });
 
-  it('omits refused requests, but includes those that RBAC refused on request', async () => {
+  it('omits refused requests, but includes those that RBAC refused if the option denied is set', async () => {
     await cluster.client({ user: 'operator' }).list(Node);
     const [listed] = cluster.requests.entries;
     const refused = { ...listed!, denied: true as const, code: 403 };

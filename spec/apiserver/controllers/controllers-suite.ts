@@ -154,7 +154,7 @@ export function controllersSuite(newTarget: NewTarget): void {
       expect([reason, message]).to.deep.equal(['SuccessPolicy', 'Matched rules at index 0']);
     });
 
-    it('that a user created from the template of a CronJob are reported as UnexpectedJob, and are not active', async () => {
+    it('are reported as UnexpectedJob, and are not active, if a user created them from the template of a CronJob', async () => {
       const template = { spec: { restartPolicy: 'Never', containers, ...nowhere } };
       const cronJob = await create({ apiVersion: 'batch/v1', kind: 'CronJob' }, 'nightly', {
         spec: { schedule: '0 0 1 1 *', jobTemplate: { spec: { template } } },

@@ -182,7 +182,7 @@ describe('the events of controllers about ended and unexpected objects', () => {
 describe('the name of a ControllerRevision', () => {
   afterEach(() => stopSimulatedClusters());
 
-  it('is another one if a revision of another owner has it', async () => {
+  it('is another name if a revision of another owner has the first name', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(statefulSet('db', { replicas: 1 }));
     const [first] = await cluster.list(ControllerRevision);

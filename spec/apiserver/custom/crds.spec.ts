@@ -171,7 +171,7 @@ describe('custom resource definitions', () => {
     expect((await api.get(`${widgets.replace('v1', 'v1beta1')}/a`)).code).to.equal(404);
   });
 
-  it('warn of a deprecated version, with the best one to use instead', async () => {
+  it('warn of a deprecated version, and name the version to use instead', async () => {
     const api = new Api();
     const more = { ...version, storage: false };
     const versions = [

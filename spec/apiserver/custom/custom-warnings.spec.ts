@@ -38,7 +38,7 @@ describe('finalizerWarnings', () => {
     expect(first).to.match(/^metadata\.finalizers: "example.com\/not a name": name part must /);
   });
 
-  it('ignores finalizers of Kubernetes and existing ones', () => {
+  it('ignores finalizers of Kubernetes, and finalizers that the object had before', () => {
     expect(finalizerWarnings(widget('orphan', 'foregroundDeletion', 'kubernetes'))).to.deep.equal(
       [],
     );
@@ -60,7 +60,7 @@ describe('formatWarnings', () => {
     expect(formatWarnings(crd)).to.deep.equal(said);
   });
 
-  it('ignores formats that are checked and existing ones', () => {
+  it('ignores formats that are checked, and formats that the definition had before', () => {
     expect(formatWarnings(definition(unknown('date-time'), { type: 'string' }))).to.deep.equal([]);
     const added = definition(unknown('x'), unknown('y'));
     const said = formatWarnings(added, definition({ items: unknown('x') }));

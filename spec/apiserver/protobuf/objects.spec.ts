@@ -37,7 +37,7 @@ describe('objectToProtobuf', () => {
     }
   });
 
-  it('encodes an object unchanged after one that it refused', () => {
+  it('encodes an object as usual after it has refused another object', () => {
     const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
     const before = objectToProtobuf(map);
     expect(() => objectToProtobuf({ ...map, kind: 'Widget' })).to.throw('not built in');

@@ -264,7 +264,7 @@ describe('watches', () => {
     expect(await current.names(1)).to.deep.equal(['ADDED b']);
   });
 
-  it('drop a client too slow for the log, without buffering for it', async () => {
+  it('end if their client is too slow for the log of changes, and buffer no events for it', async () => {
     const api = new Api({ logLength: 5 });
     const watch = await followed(api, `&resourceVersion=${api.server.resourceVersion}`);
     for (let index = 0; index < 10; index++) await api.create(configMaps, configMap(`c${index}`));

@@ -53,7 +53,7 @@ async function withClaim(api: Api): Promise<(storage: string) => Promise<Answer>
 }
 
 describe('LimitRanges', () => {
-  it('fill in the requests and limits of containers without them', async () => {
+  it('set the default requests and limits of containers that have none', async () => {
     const defaults = { default: { cpu: '500m' }, defaultRequest: { cpu: '100m', memory: '1Mi' } };
     const api = await withLimits({ type: 'Container', ...defaults });
     const { body } = await api.call('POST', path('pods'), pod('a', { requests: { cpu: '200m' } }));

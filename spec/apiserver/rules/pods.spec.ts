@@ -76,7 +76,7 @@ describe('pods', () => {
       });
     });
 
-    it('keep only their own toleration if the one of the class differs only by the default operator', async () => {
+    it('keep only their own toleration if that of the class differs only by the explicit default operator', async () => {
       const effect = 'NoExecute';
       const given = { key: 'sandbox', value: 'x', effect };
       const equal = { ...given, operator: 'Equal' };

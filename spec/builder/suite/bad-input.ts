@@ -390,7 +390,7 @@ export function badInputSuite(open: OpenScene): void {
     expect(error.terminal).to.equal(false);
   });
 
-  it('reports a dependent as terminal only if the failure that it depends on is', async () => {
+  it('reports the failure of a dependent as terminal only if the failure of its dependency is terminal', async () => {
     const scene = await open();
     const terminal = async (client: Client, value: string): Promise<readonly boolean[]> => {
       const chain = scene

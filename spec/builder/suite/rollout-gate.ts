@@ -66,7 +66,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     return spec?.template.spec?.containers[0]?.image;
   }
 
-  it('does not wait for a workload with unready pods if it does not roll out', async () => {
+  it('does not wait for a workload with unready pods if that workload does not roll out', async () => {
     const scene = await open();
     const unready: Workload = { unschedulable: true };
     await chain(scene, [unready, {}]).reconcile();
@@ -148,7 +148,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     expect(await imageOf(scene, 'two')).to.equal('registry.example/web:2');
   });
 
-  it('leaves the fields of other managers in a delayed pod template to them', async () => {
+  it('keeps the fields of other managers in a delayed pod template', async () => {
     const scene = await open();
     await behindRollout(scene);
     const mesh = { name: 'mesh', image: 'registry.example/mesh:1' };

@@ -163,7 +163,7 @@ export function rolloutsSuite(open: OpenScene): void {
     expect(await scene.find(DaemonSet, 'agent')).not.to.equal(undefined);
   });
 
-  it('keeps a workload pending behind a failed one', async () => {
+  it('keeps a workload pending if an earlier workload has failed', async () => {
     const scene = await open();
     const chain = (image: string, selector?: Record<string, string>): Builder =>
       scene

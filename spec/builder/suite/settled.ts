@@ -152,7 +152,7 @@ export function settledSuite(open: OpenScene): void {
     expect(again).to.deep.equal(['unchanged ConfigMap/env', 'unchanged StatefulSet/server']);
   });
 
-  it('repairs a change right after its own write', async () => {
+  it('repairs a change that another client makes right after a write of the builder', async () => {
     await watched.settle();
     const debug = (builder: Builder): Builder => chainOf(builder, 'debug');
     await watched.reconcile({}, debug);
@@ -255,7 +255,7 @@ export function settledSuite(open: OpenScene): void {
     expect(watched.reads).to.deep.equal([]);
   });
 
-  it('keeps no object of an owner that is gone in memory', async () => {
+  it('keeps no object in memory whose owner is gone', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     for (const name of ['a', 'b', 'c', 'd']) await watched.comeAndGo(name);

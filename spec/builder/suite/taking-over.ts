@@ -168,7 +168,7 @@ export function takingOverSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('removes undesired fields of an adopted manager even if its own apply is unchanged', async () => {
+  it('removes undesired fields of an adopted manager even if the apply of the builder is unchanged', async () => {
     const scene = await open();
     await madeByUpdates(scene);
     const data = { A: '1' };

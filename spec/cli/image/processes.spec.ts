@@ -86,7 +86,7 @@ describe('The image of a project', () => {
       .and.include('Usage: shops');
   });
 
-  it('is built from the manifests for declarative operators, and runs this program', async () => {
+  it('is built from the manifests for declarative operators, and runs operator-builder', async () => {
     const operator = resolve('samples/declarative/service-health/operator.yaml');
     const made = await cli(['declarative', 'manifests', operator, '-d', file('declarative')]);
     expect(made, made.stderr).to.include({ code: 0 });

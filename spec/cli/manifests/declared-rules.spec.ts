@@ -10,7 +10,7 @@ const shopOf = (group: string, plural: string) =>
   });
 
 describe('The declared rules of an operator', () => {
-  it('name the plural of each kind, also of kinds with one name or one API version', async () => {
+  it('name the plural of each kind, also of kinds with the same name or the same API version', async () => {
     const [shops, markets] = [shopOf('shop.example', 'shops'), shopOf('market.example', 'stalls')];
     const Till = defineResource({
       ...{ group: 'shop.example', kind: 'Till' },

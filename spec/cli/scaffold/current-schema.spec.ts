@@ -95,7 +95,7 @@ export type ShopV2 = VersionObject<typeof shopV2>;
     });
   }
 
-  it('copies a schema that is a constant of its own, too', () => {
+  it('copies a schema that is a separate constant, too', () => {
     const constant = `import { s, type VersionDefinition } from 'operator-builder/crd';
 
 /** The version v1. */

@@ -211,7 +211,7 @@ describe('The option --force of operator-builder init', () => {
     });
   }
 
-  it('refuses a PROJECT that it cannot read, as that of kubebuilder', async () => {
+  it('refuses a PROJECT that it cannot read, such as that of kubebuilder', async () => {
     const folder = file('foreign');
     await makeProject(folder);
     const text = 'layout: [go.kubebuilder.io/v4]\nresources: [{ kind: Shop }]\n';

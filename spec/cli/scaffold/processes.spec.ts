@@ -246,7 +246,7 @@ describe('The tests of a project', () => {
 describe('The script crds:install of a project', () => {
   const file = scratchDirectory();
 
-  it('updates the definitions of a deployed operator, and leaves it their conversion', async () => {
+  it('updates the definitions of a deployed operator, and keeps their conversion', async () => {
     const folder = file('deployed');
     await makeProject(folder, ['Shop'], ['Shop', 'v1']);
     await createWebhook(folder, 'Shop', 'v1', '--conversion');

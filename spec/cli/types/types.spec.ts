@@ -22,7 +22,7 @@ const robot: Gadget = {
 describe('operator-builder types', () => {
   const file = scratchDirectory();
 
-  it('generates modules that equal those in this folder, one per served version', async () => {
+  it('generates modules that equal the recorded ones, one module per served version', async () => {
     const { code, stderr } = await cli(['types', definitions, '--out', generated, '--check']);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(OldGadget.versions).to.deep.equal(['v1alpha1']);
@@ -209,7 +209,7 @@ describe('operator-builder types', () => {
       expect(Gadget.withDefaults(robot).spec).to.include({ replicas: 1, mode: 'Fast' });
     });
 
-    it('keeps fields with the names of keywords, though it leaves out the texts of the definition', () => {
+    it('keeps fields with the names description and title, though it leaves out the descriptions of the definition', () => {
       const texts = { description: 'short', properties: { description: 'deep' } };
       const given = { ...robot, spec: { ...robot.spec, origin: texts } };
       expect(Gadget.validate(given)).to.deep.equal([]);

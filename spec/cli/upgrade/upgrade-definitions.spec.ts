@@ -149,7 +149,7 @@ describe('definitions in upgrade-check', () => {
     expect(brief(await check(one, others, shop({})))).to.deep.equal(['version a']);
   });
 
-  it('report a version that two kinds no longer serve for each of them', async () => {
+  it('report for each of two kinds that it no longer serves a version', async () => {
     const kindIn = (kind: string, ...versions: readonly Version[]) =>
       defineResource({ group: 'example.com', kind, versions, conversion: 'prune' });
     const [v1, v2] = [version('v1', { owner: text }), version('v2', { owner: text })];

@@ -140,7 +140,7 @@ describe('validateRules', () => {
     ]);
   });
 
-  it('evaluates transition rules only with an old value, unless it is optional', () => {
+  it('evaluates transition rules only with an old value, unless oldSelf is optional', () => {
     const rule = 'self >= oldSelf';
     const schema = ruled(integer, rule);
     expect(causesOf(schema, 1)).to.deep.equal([]);

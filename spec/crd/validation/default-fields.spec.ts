@@ -45,7 +45,7 @@ describe('defaultFields', () => {
 });
 
 describe('prune', () => {
-  it('removes the members of objects without a schema, but keeps those that a list preserves', () => {
+  it('removes members that the schema does not declare, but keeps unknown fields where the schema of a list preserves them', () => {
     const values = { a: { b: 1, c: { d: 1 } }, t: 'x', l: [{ q: 1 }] };
     const map = object({ m: { type: 'object', additionalProperties: true } });
     expect(prune({ m: values }, map)).to.deep.equal({

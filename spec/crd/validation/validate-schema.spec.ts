@@ -54,7 +54,7 @@ describe('validateSchema', () => {
     expect(said(null, { not: { required: ['b'] } })).to.deep.equal([]);
   });
 
-  it('refuses each property where additional ones are forbidden', () => {
+  it('refuses each property that is not declared if additionalProperties is false', () => {
     expect(said({ b: 1, c: {} }, { type: 'object', additionalProperties: false })).to.deep.equal([
       'Invalid value: "b": a.b in body is a forbidden property',
       'Invalid value: "c": a.c in body is a forbidden property',

@@ -374,7 +374,7 @@ describe('the API server of views over HTTPS', () => {
     expect(site.views.server.openWatches).to.equal(0);
   });
 
-  it('creates and deletes views for a token with those verbs', async () => {
+  it('creates and deletes views for a token with the verbs create and delete', async () => {
     const token = await site.token();
     const created = await site.ask(inNamespace, { token, method: 'POST', body: healthView('z') });
     expect(created.code).to.equal(201);

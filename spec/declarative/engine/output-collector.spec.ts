@@ -41,7 +41,7 @@ describe('OutputCollector', () => {
     expect(told(collector, removed(one))).to.deep.equal(['delete ns/a']);
   });
 
-  it('selects the same of several documents with one name, in any order of arrival', () => {
+  it('selects the same document among several with one name, in any order of arrival', () => {
     const orders = [
       [added(one), added(two)],
       [added(two), added(one)],
@@ -55,7 +55,7 @@ describe('OutputCollector', () => {
     }
   });
 
-  it('falls back to another document of that name when the selected one is removed', () => {
+  it('selects another document of that name when the selected document is removed', () => {
     const collector = new OutputCollector();
     collector.apply(added(one, two));
     expect(told(collector, removed(one))).to.deep.equal(['upsert ns/a']);

@@ -165,7 +165,7 @@ for (const stage of ['@gather', '@mux']) {
       expect(resultOf(gather, ...documents.reverse())).to.deep.equal([result]);
     });
 
-    it('takes them from the lowest namespace among documents of one name', () => {
+    it('takes the other fields from the lowest namespace among documents of one name', () => {
       const [low, high] = [object('a/x', { aa: 2, v: 1 }), object('b/x', { aa: 1, v: 1 })];
       expect(resultOf({ [stage]: ['$.v', '$.v'] }, high, low)).to.deep.equal([
         { ...low, v: [1, 1] },

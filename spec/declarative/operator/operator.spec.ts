@@ -83,7 +83,7 @@ describe('Operator', () => {
     expect(await operator.errors[Symbol.asyncIterator]().next()).to.have.property('done', true);
   });
 
-  it('selects the operator of its name in a file, or the only one', async () => {
+  it('loads from a file the operator with the given name, or the only operator', async () => {
     const two = `${good}---${good.replace('shop', 'other').replace('prices', 'others')}`;
     const other = await DeclarativeOperator.fromFile('other', manager, await file(two));
     expect(other.listControllers().map(({ name }) => name)).to.deep.equal(['others']);

@@ -298,7 +298,7 @@ describe('the lifecycle of declarative controllers', () => {
       expect(message).to.match(/^target of locked\/in-locked: .* 403 Forbidden/);
     });
 
-    it('reports no error for targets that are deleted with their namespace, and creates them again with it', async () => {
+    it('reports no error for targets that are deleted with their namespace, and creates the targets again with the namespace', async () => {
       scene = await ControllerScene.start();
       await putIn('leaving');
       const [controller] = (await scene.run(spread)) as [DeclarativeController];

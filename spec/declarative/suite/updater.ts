@@ -54,7 +54,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap)).metadata).to.deep.include({ labels: { app: 'web' } });
   });
 
-  it('an Updater ignores finalizers and owners copied from another object, but writes its own', async () => {
+  it('an Updater ignores finalizers and owners that its document copies from another object, and writes others', async () => {
     const scene = await open();
     const updater = scene.updater(ConfigMap);
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'no-such-uid' };

@@ -7,7 +7,7 @@ describe('setLifecycleCondition', () => {
   const first = '2030-01-01T00:00:00Z';
   const later = '2030-01-01T00:00:05Z';
 
-  it('appends a new condition with both times', () => {
+  it('appends a new condition with lastHeartbeatTime and lastTransitionTime', () => {
     const [available] = setLifecycleCondition([], { type: 'Available', status: 'True' }, clock());
     expect(available).to.deep.equal({
       ...{ type: 'Available', status: 'True' },

@@ -186,7 +186,7 @@ export function deletingSuite(open: OpenStage): void {
     });
   });
 
-  it("names only others' finalizers of an object that it waits for", async () => {
+  it('names only the finalizers of other controllers when it waits for an object', async () => {
     const stage = await open();
     stage.resources = () => [deployment(stage.namespace)];
     await stage.deploy('1.0.0');
@@ -234,7 +234,7 @@ export function deletingSuite(open: OpenStage): void {
     });
   });
 
-  it('deletes objects of earlier versions too, and none of others', async () => {
+  it('deletes objects of earlier versions too, and no object that a user created', async () => {
     const stage = await open();
     const { namespace } = stage;
     stage.resources = () => [configMap(namespace, 'old'), configMap(namespace)];

@@ -144,7 +144,7 @@ export function healingSuite(open: OpenStage): void {
     expect(spec).to.include({ revisionHistoryLimit: 3 }).and.not.have.property('minReadySeconds');
   });
 
-  it('keeps labels, annotations and fields of others', async () => {
+  it('keeps labels, annotations and fields of other managers', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const extra = { 'example.com/team': 'web' };
@@ -249,7 +249,7 @@ export function healingSuite(open: OpenStage): void {
     expect((await stage.pass('1.1.0')).events).to.deep.equal([]);
   });
 
-  it('overwrites the data of a ConfigMap that is not mutable by others', async () => {
+  it('overwrites the data of a ConfigMap that others may not change', async () => {
     const stage = await open({ isMutable: () => false });
     stage.resources = () => [configMap(stage.namespace)];
     await stage.deploy('1.0.0');

@@ -14,7 +14,7 @@ export function takingOverSuite(open: OpenStage): void {
   };
   const pauseAnnotations = { 'operatorkit.giantswarm.io/paused': 'yes' };
   for (const [name, value] of Object.entries(pausing)) {
-    it(`changes nothing while ${name} pauses it, and reports the pause once`, async () => {
+    it(`changes nothing while ${name} pauses the configuration, and reports the pause once`, async () => {
       const stage = await open({ pauseAnnotations });
       await stage.deploy('1.0.0');
       await stage.edit({ metadata: { annotations: { [name]: value } } });

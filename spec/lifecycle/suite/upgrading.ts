@@ -96,7 +96,7 @@ export function upgradingSuite(open: OpenStage): void {
     await stage.deploy('1.1.0');
   });
 
-  it('prunes objects that the cache does not show yet before it completes, by UID only', async () => {
+  it('an upgrade prunes objects that the cache does not show yet before it completes, by UID only', async () => {
     const stage = await open();
     const { namespace } = stage;
     stage.resources = () => [configMap(namespace, 'old')];

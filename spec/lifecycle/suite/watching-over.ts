@@ -70,7 +70,7 @@ export function watchingOverSuite(open: OpenStage): void {
     });
   }
 
-  it('keeps the transition time of unchanged conditions, and updates it on a flip', async () => {
+  it('keeps the transition time of unchanged conditions, and updates it when the status changes', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const times = async (): Promise<readonly unknown[]> =>

@@ -41,7 +41,7 @@ describe('OperatorRole', () => {
     expect([allows({}), role.rules]).to.deep.equal([false, []]);
   });
 
-  it('always allows reviews of its own access and open paths', async () => {
+  it('always allows reviews of its own access and paths that every user may read', async () => {
     await role.declare([]);
     const group = 'authorization.k8s.io';
     const review = { verb: 'create', group, resource: 'selfsubjectaccessreviews' };

@@ -115,7 +115,7 @@ describe('The RBAC preflight', () => {
     expect(message).to.match(/resourceNames: \[operator\]\n {2}verbs: \[get, update\]/);
   });
 
-  it('requires a kind that is cached in namespaces of its own in those only', async () => {
+  it('requires the rights for a kind only in the namespaces in which that kind is cached', async () => {
     const types = [
       { type: { apiVersion: 'v2', kind: 'Secret' }, namespaces: ['elsewhere'] },
       { type: Secret, namespaces: ['vault'] },

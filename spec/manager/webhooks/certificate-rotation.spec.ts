@@ -195,7 +195,7 @@ describe('The rotation of generated certificates', () => {
     expect(await client.get(Secret, key)).to.deep.equal(foreign);
   });
 
-  it('fills an empty Secret and repairs its own', async () => {
+  it('fills an empty Secret, and repairs a Secret that it has written', async () => {
     await stored({ 'tls.crt': '', 'tls.key': '' });
     expect(await isTrusted(await start())).to.equal(true);
     const body = { data: { 'ca.key': null } };

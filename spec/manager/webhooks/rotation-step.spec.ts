@@ -57,7 +57,7 @@ describe('rotationStep', () => {
     ]);
   });
 
-  it('issues a certificate at a third before its end, and when it has expired', () => {
+  it('issues a certificate when a third of the validity of the current one is left, and when it has expired', () => {
     expect([61, 91].map((days) => stepAfter(state, days))).to.deep.equal(['issue', 'issue']);
   });
 

@@ -352,7 +352,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     });
   }
 
-  it('only warns, once, if finalizes sets a status in a controller that writes none', async () => {
+  it('only warns, once, if finalizes sets a status in a controller that writes no status', async () => {
     stage.operator
       .for(Tenant, { status: false })
       .reconciles(() => undefined)

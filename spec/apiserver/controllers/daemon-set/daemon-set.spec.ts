@@ -26,7 +26,7 @@ describe('a DaemonSet in the embedded cluster', () => {
     });
   });
 
-  it('creates one pod per node if their scheduler does not run, and no more pods after a change', async () => {
+  it('creates one pod per node even if the scheduler of the pods does not run, and no more pods after a change', async () => {
     const { create, list, patch } = await simulatedCluster({ nodes: 2 });
     const set = daemonSet('ds');
     const { template } = set.spec!;

@@ -35,7 +35,7 @@ describe('withCondition', () => {
     });
   });
 
-  it('sets both times when the status changes', () => {
+  it('sets lastUpdateTime and lastTransitionTime when the status changes', () => {
     const [condition] = withCondition([before], say({ status: 'False' }), later);
     expect(condition).to.include({ lastUpdateTime: laterText, lastTransitionTime: laterText });
   });

@@ -109,7 +109,7 @@ describe('a Deployment in the embedded cluster', () => {
     expect(status).to.deep.include({ replicas: 4, updatedReplicas: 4, availableReplicas: 4 });
   });
 
-  it('gives an old template a new revision when it returns', async () => {
+  it('gives an old template a new revision number when the Deployment returns to it', async () => {
     const { create, patch, list } = await simulatedCluster();
     await create(deployment('web', { replicas: 1 }));
     await patch(Deployment, 'web', imagePatch('registry/app:2'));

@@ -180,7 +180,7 @@ describe('volumes in the embedded cluster', () => {
     return { apiVersion, kind: 'StorageClass', metadata: { name }, provisioner };
   }
 
-  it('that were created manually are bound to the claim that they fit best', async () => {
+  it('are bound to the claim that they fit best if a user created them', async () => {
     const { create, get } = await simulatedCluster();
     await create(
       manual('a-tiny', '100Mi'),
@@ -210,7 +210,7 @@ describe('volumes in the embedded cluster', () => {
     expect((await get(PersistentVolumeClaim, 'data')).status!.phase).to.equal('Bound');
   });
 
-  it('that are gone leave their claim Lost', async () => {
+  it('leave their claim Lost when they are deleted', async () => {
     const { create, get, client, settled } = await simulatedCluster();
     await create(claim('data'));
     const { volumeName: name = '' } = (await get(PersistentVolumeClaim, 'data')).spec!;
@@ -245,7 +245,7 @@ describe('volumes in the embedded cluster', () => {
     expect(reads.sort()).to.deep.equal([...volumes, 'Pod', 'unfit', 'waiting']);
   });
 
-  it('that are reserved for a Lost claim are not bound to it', async () => {
+  it('are not bound to a Lost claim for which they are reserved', async () => {
     const { create, get, client } = await simulatedCluster();
     await create(manual('gone', '1Gi'), claim('data', ofManual));
     await client.delete(PersistentVolume, { name: 'gone' });
@@ -258,7 +258,7 @@ describe('volumes in the embedded cluster', () => {
     expect(lost.spec).to.include({ volumeName: 'gone' });
   });
 
-  it('that were created manually are bound to the claim that names them', async () => {
+  it('are bound to the claim that names them if a user created them', async () => {
     const { create, get } = await simulatedCluster();
     const volume: PersistentVolume = {
       apiVersion: 'v1',
