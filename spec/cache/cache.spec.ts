@@ -377,7 +377,7 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it('lists a kind given as apiVersion and kind once discovery knows its scope', async () => {
+  it('lists a kind given as apiVersion and kind once discovery has its scope', async () => {
     const server = new FakeServer();
     const failures = [apiError(503), apiError(503)];
     const client: Client = {

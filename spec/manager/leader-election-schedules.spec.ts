@@ -15,7 +15,7 @@ describe('Leader election in seeded schedules', () => {
     const own = seeds.filter((seed) => seed % disasters.length === at);
     if (own.length === 0) continue;
 
-    it(`keeps its invariants when the leader is struck by: ${disaster}`, async function () {
+    it(`keeps its invariants when this happens to the leader: ${disaster}`, async function () {
       this.timeout(60_000);
       const failures: string[] = [];
       for (const seed of own) {

@@ -217,7 +217,7 @@ describe('LeaderElector', () => {
     expect(() => a.elector.fence.check('a write')).to.throw(/not renewed for 10000 ms/);
   });
 
-  it('logs once for each leader that it stands by for', async () => {
+  it('logs each other leader once while it stands by', async () => {
     const lines: LogLine[] = [];
     const a = election.candidate('a');
     await election.clock.advance(0);

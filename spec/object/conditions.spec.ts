@@ -45,7 +45,7 @@ describe('setCondition', () => {
     ]);
   });
 
-  it('updates the transition time when the status flips', () => {
+  it('updates the transition time when the status changes', () => {
     const update = { ...ready, status: 'Unknown' } as const;
     const [condition] = setCondition([ready], update, new VirtualClock());
     expect(condition?.lastTransitionTime).to.equal('2026-01-01T00:00:00Z');

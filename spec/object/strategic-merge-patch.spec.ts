@@ -76,7 +76,7 @@ describe('applyStrategicMergePatch', () => {
     expect(result['a']).to.equal(original.a);
   });
 
-  it('keeps the place of live entries between those that the order names', () => {
+  it('keeps the place of live entries that $setElementOrder does not name', () => {
     const original = { entries: ['a', 'b', 'c', 'd'].map((name) => ({ name })) };
     const order = [{ name: 'd' }, { name: 'b' }];
     const { entries } = merged(original, { '$setElementOrder/entries': order });
@@ -84,7 +84,7 @@ describe('applyStrategicMergePatch', () => {
     expect(entries).to.deep.equal(['a', 'c', 'd', 'b'].map((name) => ({ name })));
   });
 
-  it('counts deleted entries as positions when it inserts added ones', () => {
+  it('counts deleted entries as positions when it inserts added entries', () => {
     // Observed on the real server, which deletes and adds within one array.
     const original = { entries: ['a', 'b', 'c'].map((name) => ({ name })) };
     const order = ['b', 'd', 'e'].map((name) => ({ name }));

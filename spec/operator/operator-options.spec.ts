@@ -65,7 +65,7 @@ describe('Operator', () => {
       ]);
     });
 
-    it('requests the access that its handlers need besides', () => {
+    it('requests the additional access that its handlers declare', () => {
       const operator = new Operator('tenants');
       const one = { type: Secret, verbs: ['get'] } as const;
       const two = { type: ConfigMap, verbs: ['list', 'deletecollection'] } as const;

@@ -50,7 +50,7 @@ describe('StatusWriter.isOwnWrite', () => {
     });
   });
 
-  it('does not take the same status for its own if another process writes it later', async () => {
+  it('does not recognize the same status as its own write if another process writes it later', async () => {
     const object = await scene.create();
     const { writer, write } = newWriter(scene, 'shop');
     await write(object, 'Done');
@@ -60,7 +60,7 @@ describe('StatusWriter.isOwnWrite', () => {
     expect(writer.isOwnWrite(other, again)).to.equal(false);
   });
 
-  it('forgets a write that fails, and remembers the one before', async () => {
+  it('does not recognize a write that failed, but still recognizes the previous write', async () => {
     const old = await scene.create();
     const { writer, write, context } = newWriter(scene, 'shop');
     const apply = () => Promise.reject(new Error('the server is away'));
@@ -77,7 +77,7 @@ describe('StatusWriter.isOwnWrite', () => {
     expect(writer.isOwnWrite(lost, done)).to.equal(true);
   });
 
-  it('does not take a write for its own that comes with a change of the spec or of another status', async () => {
+  it('does not recognize an own write if the spec or another part of the status changed together with it', async () => {
     const old = await scene.create();
     const { writer, write } = newWriter(scene, 'shop');
     const patch = { type: 'merge', body: { spec: { size: 2 } } } as const;

@@ -72,7 +72,7 @@ describe('faultSweep', () => {
     );
   });
 
-  it('accepts a create that expects its object to exist', async () => {
+  it('accepts an operator that ignores AlreadyExists of a create', async () => {
     await faultSweep(
       shopScenario(async (client, shop) => {
         if (shop.data?.['done'] === 'yes') return;

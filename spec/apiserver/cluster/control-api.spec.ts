@@ -45,7 +45,7 @@ describe('the control API', () => {
     return (await fetch(cluster.url + path)).status;
   };
 
-  it('injects faults, counts how often they struck, and removes them', async () => {
+  it('injects faults, counts how often each of them occurred, and removes them', async () => {
     const rule = { match: { resource: 'configmaps' }, effect: { type: 'status', code: 503 } };
     const added = await call('POST', '/faults', rule);
     expect(added).to.deep.equal({ status: 201, body: { id: '1', rule, struck: 0 } });

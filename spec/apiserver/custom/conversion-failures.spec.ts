@@ -183,7 +183,7 @@ describe('a conversion webhook that answers with', () => {
       'apiextensions.k8s.io/v1beta1, Kind=ConversionReview',
     ],
   ] as const) {
-    it(`a review of ${got} fails the request, unless it was asked in v1beta1`, async () => {
+    it(`a review of ${got} fails the request, unless the server sent its review in v1beta1`, async () => {
       for (const version of ['v1', 'v1beta1']) {
         const conversions = await new ConversionApi().start([...new Set(['v2', version, 'v1'])]);
         const { api } = conversions;

@@ -88,7 +88,7 @@ describe('a webhook that answers', () => {
       [409, '{"kind":', '', unspecified(409)],
     ];
   for (const [code, text, type, answer] of cases) {
-    it(`${code} with ${JSON.stringify(text)} of the type ${JSON.stringify(type)} is understood`, async () => {
+    it(`${code} with ${JSON.stringify(text)} of the type ${JSON.stringify(type)} is reported in the words of a real server`, async () => {
       expect(await says(code, text, type)).to.deep.equal(answer);
     });
   }

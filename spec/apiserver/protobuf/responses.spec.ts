@@ -112,7 +112,7 @@ describe('The embedded server with protobuf', () => {
     expect(absent.object).to.include({ kind: 'Status', code: 404 });
   });
 
-  it('refuses unknown and forbidden users, and strikes with faults, in protobuf', async () => {
+  it('answers in protobuf to unknown and forbidden users, and with the errors of faults', async () => {
     const users = { 'jane-token': 'jane', 'root-token': { name: 'r', groups: ['system:masters'] } };
     const { server } = new Api({ rbac: true, users });
     server.faults.add({ match: { user: 'r' }, effect: { type: 'status', code: 503 } });

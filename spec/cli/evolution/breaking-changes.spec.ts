@@ -228,7 +228,7 @@ describe('breakingChanges', () => {
       [[], base, versions(v1, { ...v2, storage: false })],
     ];
     for (const [index, [rules, before, after]] of changes.entries()) {
-      it(`reports ${rules.length === 0 ? 'nothing' : rules.join(', ')} (case ${index})`, () => {
+      it(`reports ${rules.length === 0 ? 'nothing' : rules.join(', ')} for the change ${index}`, () => {
         expect(rulesBetween(before, after)).to.deep.equal(rules);
       });
     }

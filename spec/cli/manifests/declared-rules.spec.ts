@@ -43,7 +43,7 @@ describe('The declared rules of an operator', () => {
     ]);
   });
 
-  it('are refused for a kind whose plural only a cluster knows, also one with the name of a built-in kind', async () => {
+  it('are refused for a kind whose plural only a cluster could tell, even if the kind has the name of a built-in kind', async () => {
     const operator = new Operator('shops');
     const type = { apiVersion: 'stock.example/v1', kind: 'Deployment' };
     operator

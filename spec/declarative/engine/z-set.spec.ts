@@ -58,7 +58,7 @@ describe('ZSet', () => {
     fc.assert(property);
   });
 
-  it('nets changes: drops changes that cancel each other, and puts deletes first', () => {
+  it('drops changes that cancel each other, and puts deletes first', () => {
     const net = netDeltas([
       { document: { a: 1 }, weight: 1 },
       { document: { a: 2 }, weight: 1 },

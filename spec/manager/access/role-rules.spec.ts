@@ -71,7 +71,7 @@ describe('The rules of a role', () => {
     expect(normalRules(rules)).to.deep.equal([{ ...core, verbs: ['*'] }]);
   });
 
-  it('allow the same in a normal form that does not depend on their order', () => {
+  it('have a normal form that allows the same and does not depend on their order', () => {
     const law = fc.property(fc.array(anyRule, { maxLength: 5 }), fc.integer(), (rules, seed) => {
       const normal = normalRules(rules);
       expect(rightsOf(normal)).to.deep.equal(rightsOf(rules));

@@ -245,7 +245,7 @@ describe('The rotation of generated certificates', () => {
     });
   }
 
-  it('bounds the authorities in a Secret that is damaged repeatedly', async () => {
+  it('limits the number of authorities in a Secret that is damaged repeatedly', async () => {
     const replica = await start(short);
     for (let n = 0; n < 8; n++) {
       await client.patch(Secret, key, { type: 'merge', body: { data: { 'ca.key': null } } });

@@ -200,7 +200,7 @@ describe('generatedCertificates', () => {
     await until(() => replica.shown.length === 2);
   });
 
-  it('accepts an authority that outlasts two certificates and the time to settle, exactly', async () => {
+  it('accepts an authority whose validity is exactly that of two certificates plus settleMs', async () => {
     const { shown } = await start({
       ...{ validityMs: dayMs, settleMs: dayMs, authorityValidityMs: 3 * dayMs },
     });

@@ -256,7 +256,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal(['patch configmaps/a', 'patch configmaps/z']);
   });
 
-  it('objects are gone, with their pods, before earlier resources of the chain are deleted', async () => {
+  it('objects are deleted, with their pods, before earlier resources of the chain are deleted', async () => {
     const scene = await open();
     const database = configMaps([configMap('database')], { name: 'database' });
     const workloads = objectsResource({
