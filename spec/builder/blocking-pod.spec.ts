@@ -137,7 +137,7 @@ describe('blockingPod', () => {
     expect(await blockerAmong(pods)).to.equal('store-0');
   });
 
-  it('returns a pod that was never ready, or unready for the time of grace', async () => {
+  it('returns a pod that was never ready, or that has been unready for the grace time', async () => {
     const one = { ...old, ordinal: 0, ready: false };
     const blocks = async (more: Partial<PodState>): Promise<boolean> =>
       (await blockerAmong([{ ...one, ...more }])) !== undefined;

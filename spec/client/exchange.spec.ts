@@ -274,7 +274,7 @@ describe('Retry-After', () => {
     expect([...bare.transport.requests, ...transport.requests]).to.have.length(2);
   });
 
-  it('ends with an abort', async () => {
+  it('stops the wait when the signal of the call aborts', async () => {
     const clock = new VirtualClock();
     const controller = new AbortController();
     const { client } = scripted(busy(429, '10'), { clock });

@@ -48,7 +48,7 @@ describe('Calls of a client', () => {
     });
   }
 
-  it('explain the form of a key if they get a string instead', async () => {
+  it('are refused with an example of a key if they get a string instead', async () => {
     const { client } = embeddedClient();
     const error = await failureOf(client.get(ConfigMap, 'web' as never));
     expect(error.message).to.include(

@@ -51,13 +51,13 @@ describe('protobuf of a real API server', () => {
     }),
   );
 
-  it('is what the encoder writes for the lists of all kinds', async () => {
+  it('equals the output of the encoder for the lists of all kinds', async () => {
     const kinds = await listed(plane);
     expect(kinds.length).to.be.greaterThan(50);
     for (const path of kinds) await eventually(() => compareList(plane, path));
   });
 
-  it('is what the encoder writes for the events of a watch', async () => {
+  it('equals the output of the encoder for the events of a watch', async () => {
     const path = `${namespace}/serviceaccounts?watch=1&timeoutSeconds=1&resourceVersion=0`;
     const { text } = await plane.api.send({ path });
     const { bytes } = await plane.api.send({ path, accept });

@@ -226,7 +226,7 @@ describe('matchesLabels', () => {
     expect(labelRequirementsOf(empty)).to.deep.equal([]);
   });
 
-  it('refuses values without JSON', () => {
+  it('refuses values that have no JSON form', () => {
     const cycle: Record<string, unknown> = { matchLabels: {} };
     cycle['matchExpressions'] = [cycle];
     for (const selector of [{ matchLabels: { size: 1n } }, cycle] as object[]) {

@@ -55,7 +55,7 @@ describe('A resource whose versions functions convert', () => {
     });
   }
 
-  it('fails with other errors', async () => {
+  it('causes an error if its definition cannot be read for another reason', async () => {
     const failing = clientThat(refused(500, 'InternalError'));
     const end = await unconvertedCrds(failing, operator, signal).catch(errorMessage);
     expect(end).to.match(/^get CustomResourceDefinition: 500/);

@@ -122,7 +122,7 @@ describe('A deployed operator that answers plans', () => {
     expect(plan.settled).to.equal(true);
   });
 
-  it('plans no kind of a resource chain, whose code does not support plans', () => {
+  it('makes no plan for a kind of a resource chain, because resource chains do not support plans', () => {
     const operator = new Operator('chains');
     const domain: Resource<Shop> = {
       name: 'domain',
@@ -270,7 +270,7 @@ describe('A deployed operator that answers plans', () => {
     for (const { end } of requests) expect(await end(shop({}))).to.equal(200);
   });
 
-  it('answers other methods with 405, and the metrics as before', async () => {
+  it('answers other methods with 405, and still serves the metrics', async () => {
     const headers = { authorization: 'Bearer o' };
     expect((await post(`${deployed.url}/metrics`, '', headers)).status).to.equal(405);
   });

@@ -234,7 +234,7 @@ describe('Answers to requests for plans', () => {
     await client.delete(Shop, key);
   });
 
-  it('answers a defect without its message, and logs it', async () => {
+  it('answers without the message of the error if the code has a defect, and logs the error', async () => {
     const failing = await ask(shop({}), {
       allows: () => {
         throw new Error('a secret');

@@ -74,7 +74,7 @@ describe('nextTurn', () => {
 });
 
 describe('turnIfDue', () => {
-  it('requests a turn only after 10 ms without one', async () => {
+  it('yields only if the event loop had no turn for more than 10 ms', async () => {
     await nextTurn();
     const now = performance.now.bind(performance);
     let passedMs = 0;

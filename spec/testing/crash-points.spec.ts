@@ -219,7 +219,7 @@ describe('crashPoints', () => {
     expect(error.message).to.include('replaced: ConfigMap default/kept was deleted and recreated');
   });
 
-  it('fails at a point that a run does not reach, because it differs from the first one', async () => {
+  it('fails at a point that a run does not reach because it differs from the first run', async () => {
     let runs = 0;
     const setup = (): Promise<void> => Promise.resolve(void (runs += 1));
     const scenario = shopScenario(

@@ -100,7 +100,7 @@ describe('custom resource definitions', () => {
     expect(await accepted()).to.deep.include({ shortNames: ['wh'], kind: '' });
   });
 
-  it('do not accept a kind of the group twice', async () => {
+  it('do not accept the same kind of a group twice', async () => {
     const api = new Api();
     await installed(api);
     const other = { plural: 'gadgets', kind: 'Widget', listKind: 'GadgetList' };

@@ -106,7 +106,7 @@ describe('custom resources', () => {
     expect(later.metadata.generation).to.equal(2);
   });
 
-  it('keep their spec and metadata when their status is applied, and record the status only', async () => {
+  it('keep their spec and metadata when their status is applied, and record only the status in managedFields', async () => {
     const api = await started();
     await api.create(widgets, widget('a'));
     const metadata = { name: 'a', labels: { l: 'v' } };

@@ -60,7 +60,7 @@ describe('goType', () => {
     }
   });
 
-  it('reads whole numbers within their bits', () => {
+  it('reads whole numbers only within the range of their type', () => {
     const replicas = (value: unknown) => () =>
       decode('apps/v1.DeploymentSpec', { replicas: value });
     for (const value of [2 ** 31 - 1, -(2 ** 31), 0]) {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { SortedKeys } from '../../../lib/apiserver/storage/mvcc-log.js';
 
 describe('SortedKeys', () => {
-  it('returns added and not removed keys in order at any time', () => {
+  it('returns in order the keys that were added and not removed, at any time', () => {
     const step = fc.record({
       key: fc.stringMatching(/^[ab]\/[a-d]$/),
       type: fc.constantFrom('add', 'remove', 'read'),

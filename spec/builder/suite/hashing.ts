@@ -95,7 +95,7 @@ export function hashingSuite(open: OpenScene): void {
     expect(spec?.initContainers?.[0]?.env).to.deep.equal(stamps);
   });
 
-  it('adds the references of envFromConfigMap and envFromSecret to containers, and rolls on them', async () => {
+  it('adds the references of envFromConfigMap and envFromSecret to containers, and rolls the pods when their data changes', async () => {
     const scene = await open();
     await scene
       .builder()
@@ -131,7 +131,7 @@ export function hashingSuite(open: OpenScene): void {
     expect(after.generation).to.equal(before.generation);
   });
 
-  it('rolls on a changed Secret, and not when the same Secret is applied again', async () => {
+  it('rolls the pods when a Secret changes, and not when the same Secret is applied again', async () => {
     const scene = await open();
     const chain = (password: string): Builder =>
       scene
@@ -145,7 +145,7 @@ export function hashingSuite(open: OpenScene): void {
     expect(await envOf(scene, 'web')).not.to.deep.equal(first);
   });
 
-  it('does not change an existing Job on a changed ConfigMap, and updates the template of a CronJob', async () => {
+  it('does not change an existing Job when a ConfigMap changes, but updates the template of a CronJob', async () => {
     const scene = await open();
     const chain = (value: string): Builder =>
       scene
@@ -180,7 +180,7 @@ export function hashingSuite(open: OpenScene): void {
     ]);
   });
 
-  it('rolls no pods on objects with rolloutOnChange: false, unless rolloutOn of the workload names them', async () => {
+  it('rolls no pods when objects with rolloutOnChange: false change, unless rolloutOn of the workload names them', async () => {
     const scene = await open();
     const chain = (value: string, rolloutOnChange?: boolean): Builder =>
       scene
@@ -216,7 +216,7 @@ export function hashingSuite(open: OpenScene): void {
     expect(wrong).to.throw(/^ConfigMap rules: rolloutOnChange: want true or false/);
   });
 
-  it('rolls on a ConfigMap outside the chain only with followReferences', async () => {
+  it('rolls the pods when a ConfigMap outside the chain changes only with followReferences', async () => {
     const scene = await open();
     const { namespace } = scene;
     const configMap = {
@@ -297,7 +297,7 @@ export function hashingSuite(open: OpenScene): void {
     expect(summary(await chain().reconcile())).to.include('unchanged Deployment/web');
   });
 
-  it('rolls no pods on data that is not applied yet, whatever the order of the calls', async () => {
+  it('rolls no pods because of data that is not applied yet, whatever the order of the calls', async () => {
     const scene = await open();
     const chain = (a: string): Builder =>
       scene
@@ -325,7 +325,7 @@ export function hashingSuite(open: OpenScene): void {
     expect(summary(await chain('2').reconcile())).to.include('unchanged Deployment/web');
   });
 
-  it('stamps the desired data of a missing ConfigMap, so that creating it rolls nothing', async () => {
+  it('puts the hash of a missing ConfigMap into the template, so that its creation rolls no pods', async () => {
     const scene = await open();
     const chain = (): Builder =>
       scene
@@ -339,7 +339,7 @@ export function hashingSuite(open: OpenScene): void {
     ]);
   });
 
-  it('stamps distinct variables for names that collide, in either order', async () => {
+  it('sets distinct hash variables for names that collide, in either order', async () => {
     const scene = await open();
     const chain = (first: string, second: string): Builder =>
       scene

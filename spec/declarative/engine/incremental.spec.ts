@@ -216,7 +216,7 @@ describe('incremental pipelines in a row', () => {
     [2, 100],
     [3, 40],
   ] as const) {
-    it(`reach the same objects as with all documents at once, for ${sources} sources of the first`, () => {
+    it(`reach the same objects as with all documents at once, if the first pipeline has ${sources} sources`, () => {
       const property = fc.property(
         scenario(sources),
         fc.array(scenario(1), { minLength: 1, maxLength: 3 }),

@@ -16,7 +16,7 @@ const stuck = 'set all, resource r1, ensureCreated has not ended after 1000 ms';
 describe('a resource that goes on after its time-out', () => {
   const open = scenes(embeddedTarget);
 
-  it('is shown instead of an error that was written just before, and is written once', async () => {
+  it('is shown in Ready instead of an error that was written just before, and is written once', async () => {
     const scene = await open();
     const held = deferred();
     let runs = 0;
@@ -36,7 +36,7 @@ describe('a resource that goes on after its time-out', () => {
     await shows(scene, 'all resources are as desired');
   });
 
-  it('is not shown if it ends soon after its signal is aborted', async () => {
+  it('is not shown in Ready if it ends soon after its signal is aborted', async () => {
     const scene = await open();
     const created = async ({ signal }: ResourceContext): Promise<void> => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
