@@ -114,7 +114,7 @@ describe('The values of a user', () => {
     expect(nested('pod:\n  labels: { a: c }\n').text).to.equal('pod:\n  labels: { a: c }\n');
   });
 
-  it('lose an unchanged member that has no default any more, but not the map that contains it', () => {
+  it('lose an unchanged member that no longer has a default, but not the map that contains it', () => {
     const schema = (names: readonly string[]) => ({
       properties: {
         pod: { properties: Object.fromEntries(names.map((name) => [name, { default: 1 }])) },
