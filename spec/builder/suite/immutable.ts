@@ -41,7 +41,7 @@ export function immutableSuite(open: OpenScene): void {
   const setOf = (scene: Scene, serviceName: string, onImmutable: Policy = 'fail'): Builder =>
     scene.builder({ onImmutable }).statefulSet({ name: 'web', podSpec, spec: { serviceName } });
 
-  it('fails by default, and names the changed field in the error and the event', async () => {
+  it('fails by default if an immutable field changes, and names the field in the error and the event', async () => {
     const scene = await open();
     await setOf(scene, 'one').reconcile();
     const [error] = await errorsOf(setOf(scene, 'two'));
@@ -55,7 +55,7 @@ export function immutableSuite(open: OpenScene): void {
     expect((await scene.get(StatefulSet, 'web')).spec?.serviceName).to.equal('one');
   });
 
-  it('recreates the object with onImmutable: recreate', async () => {
+  it('recreates an object whose immutable field changes with onImmutable: recreate', async () => {
     const scene = await open();
     await setOf(scene, 'one').reconcile();
     const { uid } = (await scene.get(StatefulSet, 'web')).metadata;
@@ -71,7 +71,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(scene.events.filter(({ type }) => type === 'Warning')).to.deep.equal([]);
   });
 
-  it('deletes nothing if the new object would be invalid', async () => {
+  it('deletes nothing if the object to recreate would be invalid', async () => {
     const scene = await open();
     await setOf(scene, 'one').reconcile();
     const { uid } = (await scene.get(StatefulSet, 'web')).metadata;

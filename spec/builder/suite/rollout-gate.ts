@@ -230,7 +230,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     expect(await imageOf(scene, 'two')).to.equal('registry.example/web:3');
   });
 
-  it('does not wait for a paused Deployment', async () => {
+  it('does not wait for the rollout of a paused Deployment', async () => {
     const scene = await open();
     const paused = (image: string, spec: { paused: boolean }): Builder =>
       scene
@@ -249,7 +249,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     });
   });
 
-  it('does not wait with rollout: parallel', async () => {
+  it('does not wait for the rollout of an earlier workload with rollout: parallel', async () => {
     const scene = await open();
     await behindRollout(scene);
     const parallel = chain(scene, [broken, { image: '2' }], { rollout: 'parallel' });
@@ -290,7 +290,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     expect(rolloutStatus(await scene.get(StatefulSet, 'one')).complete).to.equal(true);
   });
 
-  it('plans the other changes at once if only the pod template waits', async () => {
+  it('plans the other changes of a workload at once if only its pod template waits for a rollout', async () => {
     const scene = await open();
     await behindRollout(scene);
     const plan = await chain(scene, [broken, { image: '2', replicas: 2 }]).plan();

@@ -32,7 +32,7 @@ export function guardingSuite(open: OpenStage): void {
     expect(await refusal(stage)).to.equal(undefined);
   });
 
-  it('checks an object again that changed after the cache saw it', async () => {
+  it('deletes only the version of an object that the cache contains, and checks a changed object again', async () => {
     const stage = await open();
     await withOld(stage, [configMap(stage.namespace, 'old')]);
     stage.resources = () => [configMap(stage.namespace)];
@@ -47,7 +47,7 @@ export function guardingSuite(open: OpenStage): void {
     expect(await stage.isGone('ConfigMap', 'old')).to.equal(false);
   });
 
-  it('deletes nothing after an abort', async () => {
+  it('deletes nothing after the signal is aborted', async () => {
     const stage = await open();
     const { namespace } = stage;
     await withOld(stage, [configMap(namespace, 'old'), configMap(namespace, 'older')]);
@@ -69,7 +69,7 @@ export function guardingSuite(open: OpenStage): void {
     expect(deletions).to.equal(1);
   });
 
-  it('writes nothing after an abort', async () => {
+  it('writes nothing after the signal is aborted', async () => {
     const stage = await open();
     const { namespace } = stage;
     stage.resources = () => [configMap(namespace, 'one'), configMap(namespace, 'two')];

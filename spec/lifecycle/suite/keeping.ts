@@ -70,7 +70,7 @@ export function keepingSuite(open: OpenStage): void {
     expect(await stage.writes()).to.deep.equal([]);
   });
 
-  it('perishablesSynchronizer does not run after an abort', async () => {
+  it('perishablesSynchronizer does not run after the signal is aborted', async () => {
     const broken = await deployed(open);
     const { stage } = broken;
     const ending = new AbortController();

@@ -33,7 +33,7 @@ export function takingOverSuite(open: OpenStage): void {
     });
   }
 
-  it('does not start while paused, and ignores another value of the annotation', async () => {
+  it('does not start a deployment while the configuration is paused, and ignores other values of the annotation', async () => {
     const annotations = { 'operator-builder.io/paused': 'true' };
     const stage = await open({ config: { metadata: { annotations } } });
     await stage.pass('1.0.0');
@@ -43,7 +43,7 @@ export function takingOverSuite(open: OpenStage): void {
     expect(await stage.pass('1.0.0')).to.include({ phase: 'Deploying' });
   });
 
-  it('delays the deletion until the pause ends, and reports it', async () => {
+  it('delays the deletion of a paused configuration until the pause ends, and reports the delay', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     await stage.edit({ metadata: { annotations: { 'operator-builder.io/paused': 'true' } } });

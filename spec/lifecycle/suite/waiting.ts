@@ -102,7 +102,7 @@ export function waitingSuite(open: OpenStage): void {
     await stage.touch('ConfigMap', 'settings', { metadata: { finalizers: null } });
   });
 
-  it('clears the names from the conditions once the wait is over', async () => {
+  it('removes the names of awaited objects from the conditions once the wait is over', async () => {
     const stage = await open();
     const { namespace } = stage;
     stage.resources = () => [configMap(namespace, 'old'), configMap(namespace)];

@@ -47,7 +47,7 @@ export function watchingOverSuite(open: OpenStage): void {
     ['StatefulSet', 'apps/v1'] as const,
     ['Job', 'batch/v1'] as const,
   ]) {
-    it(`waits for a ${kind}`, async () => {
+    it(`waits until a ${kind} is ready or complete`, async () => {
       const stage = await open();
       const { namespace } = stage;
       const { metadata, spec } = deployment(namespace) as ReturnType<typeof deployment> & {

@@ -113,7 +113,7 @@ export function managerSuite(newTarget: NewTarget): void {
 
   const secret = (name: string) => target.admin.get(Secret, { namespace, name });
 
-  it('creates a child with a generated name only once, because an index shows it at once', async () => {
+  it('a reconciler creates a child with a generated name only once, because an index contains the child at once', async () => {
     const runs: string[] = [];
     const { manager, stop } = await start();
     manager.index(ConfigMap, 'parent', ({ data }) => [data?.['parent']]);
@@ -130,7 +130,7 @@ export function managerSuite(newTarget: NewTarget): void {
     await stop();
   });
 
-  it('reconciles, is ready, exports metrics and stops', async () => {
+  it('a manager reconciles, is ready, exports metrics and stops', async () => {
     await configMap('a');
     const { manager, stop } = await start();
     await manager.whenLeading();
@@ -149,7 +149,7 @@ export function managerSuite(newTarget: NewTarget): void {
     expect(manager.phase).to.equal('stopped');
   });
 
-  it('hands over to a standby whose caches are synced', async () => {
+  it('a leader hands over to a standby whose caches are synced', async () => {
     const leaderElection = { name: 'keeper', namespace };
     const times = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 400 };
     const first = await start({ leaderElection: { ...leaderElection, ...times } });
@@ -171,7 +171,7 @@ export function managerSuite(newTarget: NewTarget): void {
     await second.stop();
   });
 
-  it('adds and removes controllers while it runs', async () => {
+  it('a manager adds and removes controllers while it runs', async () => {
     const { manager, stop } = await start();
     await manager.whenLeading();
     const seen: string[] = [];

@@ -132,7 +132,7 @@ export function quarantineSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('reconciles the object again once a version of it is valid', async () => {
+  it('reconciles a quarantined object again once a version of it is valid', async () => {
     await create('poison', deep(target));
     await target.eventually(async () => expect(quarantined()).to.deep.equal(['poison']));
     await replace('poison', { size: 3 });
@@ -179,7 +179,7 @@ export function quarantineSuite(newTarget: NewTarget): void {
     expect(await versions()).to.deep.equal(before);
   });
 
-  it('reports the object in one Event although several replicas quarantine it', async () => {
+  it('reports a quarantined object in one Event although several replicas quarantine it', async () => {
     const { client } = await target.operator();
     const replicas = [1, 2].map(() => {
       const cacheOptions = { namespaces: [namespace] };

@@ -212,7 +212,7 @@ export function operatorSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('writes nothing after a restart', async () => {
+  it('writes nothing after a restart of the operator', async () => {
     const describe = ({ operator }: Stage): void => {
       operator
         .for(Tenant)

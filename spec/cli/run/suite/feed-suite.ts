@@ -50,7 +50,7 @@ export function feedSuite(open: () => Promise<FeedTarget>): void {
     await client.apply(named, { fieldManager: 'user', force: true });
   }
 
-  it('starts with the context, the server, the namespaces and the CRDs', () => {
+  it('starts the feed with the context, the server, the namespaces and the CRDs', () => {
     const { namespace } = target;
     const [first, second, third] = output().split('\n');
     expect(first).to.match(/^operator shops, on context \S+: https?:\/\/127\.0\.0\.1:\d+$/);
@@ -97,7 +97,7 @@ export function feedSuite(open: () => Promise<FeedTarget>): void {
     await written(`~ Shop ${namespace}/a  status.image: "shop:2" → "shop:3"\n`);
   });
 
-  it('omits objects of others', async () => {
+  it('omits objects of other clients from the feed', async () => {
     const { client, namespace } = target;
     const metadata = { name: 'foreign', namespace };
     await client.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata });

@@ -56,7 +56,7 @@ export function pausingSuite(open: OpenScene): void {
     expect(await scene.condition('a0', 'Paused')).to.equal(undefined);
   });
 
-  it('reports only by an event when the server rejects the condition', async () => {
+  it('reports a pause only by an event when the server rejects the condition', async () => {
     const scene = await open();
     const { client } = scene.operator;
     let refused = 0;
@@ -79,7 +79,7 @@ export function pausingSuite(open: OpenScene): void {
     await scene.until(() => scene.calls.includes('r1 created a'));
   });
 
-  it('resumes when the annotation is removed, and reports it', async () => {
+  it('resumes a paused object when the annotation is removed, and reports this', async () => {
     const scene = await open();
     await scene.create('a', { metadata: { annotations: { [paused]: 'true' } } });
     const frozen: boolean[] = [];
@@ -102,7 +102,7 @@ export function pausingSuite(open: OpenScene): void {
     expect(frozen).not.to.include(false);
   });
 
-  it('delays the deletion too, and reports it', async () => {
+  it('delays the deletion of a paused object too, and reports this', async () => {
     const scene = await open();
     scene.run();
     await scene.create('a');
@@ -123,7 +123,7 @@ export function pausingSuite(open: OpenScene): void {
 
   for (const kind of ['Plain', 'Bare'] as readonly GadgetKind[]) {
     const what = kind === 'Bare' ? 'no status' : 'no conditions';
-    it(`reports only by events when the kind has ${what}, without repeated attempts`, async () => {
+    it(`reports a pause only by events when the kind has ${what}, without repeated attempts`, async () => {
       const scene = await open();
       await scene.create('a', { metadata: { annotations: { [paused]: 'true' } } }, kind);
       scene.run({ type: typeOf(kind) });
