@@ -1,6 +1,7 @@
 import { basename, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { asError, OperatorError } from '../system/index.js';
+import { UsageError } from './command-context.js';
 import type { CommandContext, Terminal } from './command-context.js';
 import type { Output } from './options.js';
 import {
@@ -68,6 +69,24 @@ export async function apiQuestions(
   ];
 }
 
+function noneFits(
+  resources: readonly Required<KindNames>[],
+  { group, version, kind }: KindNames,
+): UsageError {
+  if (resources.length === 0) {
+    return new UsageError(
+      'the project has no kinds; create one with operator-builder create api first',
+    );
+  }
+  const asked = Object.entries({ group, version, kind }).flatMap(([name, value]) =>
+    value === undefined ? [] : `--${name} ${value}`,
+  );
+  const known = resources.map((one) => `${one.kind} ${one.version} of ${one.group}`);
+  return new UsageError(
+    `${asked.join(' ')}: the project has no such kind; want one of ${known.join(', ')}`,
+  );
+}
+
 type KindNames = Readonly<Partial<Record<'group' | 'version' | 'kind', string | undefined>>>;
 
 /**
@@ -86,8 +105,7 @@ export async function chooseKind(
   const fitting = project.resources.filter((resource) =>
     names.every((name) => options[name] === undefined || options[name] === resource[name]),
   );
-  // If no kind of the project fits, report the missing option as without a terminal.
-  if (fitting.length === 0) return refuse(needed, command);
+  if (fitting.length === 0) throw noneFits(project.resources, options);
   const { select } = await import('@clack/prompts');
   const choice = await select({
     message: 'Which kind gets the webhook?',

@@ -75,8 +75,21 @@ describe('A command at a terminal', () => {
     ]) {
       const { code, stderr } = await running(new Person(), [...args, ...one]);
       expect(code).to.equal(1);
-      expect(stderr).to.include('required option');
+      const kinds = 'Pot v1alpha1 of shop, Cup v1alpha1 of shop, Cup v1 of shop';
+      expect(stderr).to.include(
+        `${one.join(' ')}: the project has no such kind; want one of ${kinds}`,
+      );
     }
+  });
+
+  it('refuses a webhook in a project without kinds, and names the command that creates one', async () => {
+    await makeProject(file('empty'));
+    const args = ['create', 'webhook', '--validation', '-C', file('empty')];
+    const { code, stderr } = await running(new Person(), args);
+    expect(code).to.equal(1);
+    expect(stderr).to.include(
+      'the project has no kinds; create one with operator-builder create api',
+    );
   });
 
   it('writes nothing on SIGINT, and exits with 130', async () => {
