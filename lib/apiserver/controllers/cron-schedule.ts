@@ -70,9 +70,9 @@ function dayFits({ day, weekday, month }: CronFields, now: LocalMinute): boolean
 function nextMidnight(local: (ms: number) => LocalMinute, ms: number, now: LocalMinute): number {
   const guess = ms + dayMs - (now.hour * 60 + now.minute) * minuteMs;
   // On a day on which the clocks change, `guess` is not midnight.
-  const { hour } = local(guess);
-  if (hour === 0) return guess;
-  const corrected = hour < 12 ? guess - hour * hourMs : guess + (24 - hour) * hourMs;
+  const { hour, minute } = local(guess);
+  const pastMs = (hour * 60 + minute) * minuteMs;
+  const corrected = hour < 12 ? guess - pastMs : guess + dayMs - pastMs;
   return Math.max(corrected, ms + minuteMs);
 }
 

@@ -104,6 +104,12 @@ describe('parseCronSchedule', () => {
     ]);
   });
 
+  it('finds midnight after a day on which the clocks change by half an hour', () => {
+    const zone = 'Australia/Lord_Howe';
+    expect(nextOf('0 0 5 10 *', '2026-10-03T14:00:00Z', zone)[0]).to.equal('2026-10-04T13:00');
+    expect(nextOf('0 0 6 4 *', '2026-04-04T14:00:00Z', zone)[0]).to.equal('2026-04-05T13:30');
+  });
+
   it('skips an hour that does not exist in a time zone', () => {
     expect(nextOf('30 2 * * *', '2026-03-27T12:00:00Z', 'Europe/Berlin').slice(0, 2)).to.deep.equal(
       ['2026-03-28T01:30', '2026-03-30T00:30'],
