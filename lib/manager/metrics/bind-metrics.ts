@@ -118,13 +118,14 @@ async function answerMetrics(
   return { status: 200, headers: { ...shown, 'content-encoding': 'gzip' }, body };
 }
 
+/** By RFC 9110, `*` covers only codings that the header does not list. */
 function acceptsGzip(header: string | string[] | undefined): boolean {
-  const codings = String(header ?? '').split(',');
-  return codings.some((coding) => {
-    const [name = '', ...parameters] = coding.split(';').map((part) => part.trim());
-    const isRefused = parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
-    return (name === 'gzip' || name === '*') && !isRefused;
-  });
+  const codings = String(header ?? '')
+    .split(',')
+    .map((coding) => coding.split(';').map((part) => part.trim()));
+  const named = (name: string) => codings.find(([one = '']) => one.toLowerCase() === name);
+  const [, ...parameters] = named('gzip') ?? named('*') ?? ['', 'q=0'];
+  return !parameters.some((parameter) => /^q=0(\.0*)?$/i.test(parameter));
 }
 
 /** Options of the metrics and of their server. */

@@ -40,7 +40,7 @@ export interface WebhookServerOptions {
  * - A handler that throws causes a 500 that names the webhook. The API server then applies the webhook's
  *   `failurePolicy`. The server continues.
  * - A body that is not the right review causes a 400; a body above 7 MiB (controller-runtime's limit; 64 MiB for
- *   conversions) a 413; an unknown path a 404.
+ *   conversions) a 413; a `Content-Type` other than JSON a 415; an unknown path a 404.
  * - Bodies above 7 MiB are read one after the other, so that only one is in memory.
  */
 export class WebhookServer implements Runnable {

@@ -77,6 +77,9 @@ describe('Metrics endpoint', () => {
       [1_024, 'gzip;q=1.0', true],
       [1_024, 'gzip; q=0', false],
       [1_024, 'gzip;q=0.000, br', false],
+      [1_024, 'gzip;q=0, *', false],
+      [1_024, '*;q=0, gzip', true],
+      [1_024, 'GZIP', true],
       [1_024, 'deflate', false],
       [1_024, 'identity', false],
     ] as const) {
