@@ -13,7 +13,9 @@ export function crashSample(count: number): Pick<CrashPointsOptions, 'sample'> {
   return isSampled ? { sample: { count, seed: sampleSeed } } : {};
 }
 
-/** Returns `count` evenly spread cases; in CI all of them. The cases rotate daily, so that each is tried on some day. */
+/**
+ * Returns `count` evenly spread cases; in CI all of them. The cases rotate daily, so that each is tried on some day.
+ */
 export function sampleOf<T>(cases: readonly T[], count: number): readonly T[] {
   if (!isSampled || count >= cases.length) return cases;
   const first = sampleSeed % cases.length;

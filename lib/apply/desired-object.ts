@@ -226,8 +226,8 @@ function withController(
 
 /**
  * Encodes `stringData` of a Secret into `data`: the server stores no `stringData`, and would never remove a key that an
- * earlier apply set with it. Returns the object unchanged if a value is not a string, because the server refuses it with
- * a better error.
+ * earlier apply set with it. Returns the object unchanged if a value is not a string, because the server refuses it
+ * with a better error.
  */
 export function encodeSecret(object: UnstructuredObject): UnstructuredObject {
   const { stringData } = object;

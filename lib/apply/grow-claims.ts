@@ -30,7 +30,8 @@ export interface LateGrowth {
 /**
  * Grows the claims that a StatefulSet has made from its templates to the size that the templates now request.
  * It skips claims of that size, so that it can run again after a crash.
- * @returns why claims have not grown: the storage class does not allow it, or they are not bound yet; undefined if all have
+ * @returns why claims have not grown: the storage class does not allow it, or they are not bound yet; undefined if all
+ * have
  */
 export async function growClaimsOfTemplates(
   context: ApplyContext,

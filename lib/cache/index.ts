@@ -8,7 +8,8 @@
  * Read `informer.ts` (the interface), `cache.ts` (the informers of a cluster) and `shared-informer.ts` (one
  * informer). `reflector.ts` lists, watches and reconnects, with the delays of `setbacks.ts`. `intake.ts`
  * checks and shares objects, and `known-parts.ts` keeps their texts; objects that cannot be stored go to
- * `quarantine.ts`. `store.ts` holds the others with the indexes of `indexer.ts`. `missing.ts` explains why a kind cannot be cached.
+ * `quarantine.ts`. `store.ts` holds the others with the indexes of `indexer.ts`. `missing.ts` explains why a kind
+ * cannot be cached.
  */
 export { Cache } from './cache.js';
 export { cachedType } from './cache-options.js';

@@ -111,7 +111,8 @@ async function run(load: Program['load'], failure: number): Promise<void> {
   done = true;
   // Timers and sockets of project modules would keep the process alive; exit after all output is written.
   const exit = () => process.stderr.write('', () => process.exit());
-  // Nothing is buffered, as after writes to files: exit without another write, which a full disk would refuse even if empty.
+  // Nothing is buffered, as after writes to files: exit without another write, which a full disk would refuse even if
+  // empty.
   if (process.stdout.writableLength === 0) exit();
   else {
     process.stdout.write('', (error) => (error ? endWithoutOutput(error, failure) : exit()));

@@ -34,8 +34,8 @@ interface ShownCondition extends Pick<Condition, 'type' | 'status'> {
 
 /**
  * Finds the annotation of `pausing` that pauses `object`, which shows `conditions`. The first match in the order of
- * `pausing` counts, so that two controllers write the same message. If another controller wrote a condition with another
- * annotation or message, that condition stays: otherwise both controllers would overwrite it in turn.
+ * `pausing` counts, so that two controllers write the same message. If another controller wrote a condition with
+ * another annotation or message, that condition stays: otherwise both controllers would overwrite it in turn.
  */
 export function pauseOf(
   object: KubernetesObject,

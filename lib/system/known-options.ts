@@ -11,7 +11,8 @@ export type MisplacedOptions = Readonly<Record<string, string>>;
 
 /**
  * Refuses members of `options` that are not in `names`. Plain JavaScript, a cast or a spread object can
- * bypass the compiler, and an option without effect is worse than an error. Refuses options that are not an object, too.
+ * bypass the compiler, and an option without effect is worse than an error. Refuses options that are not an object,
+ * too.
  * @param subject - the function or class that accepts the options.
  * @throws OperatorError `InvalidOption`: names the option, and the nearest known one.
  */

@@ -179,7 +179,9 @@ function unusedOf(
   );
 }
 
-/** Returns `verb resource.group` for each permission on resources: the clients of an operator request no other paths. */
+/**
+ * Returns `verb resource.group` for each permission on resources: the clients of an operator request no other paths.
+ */
 function rightsOf(rules: readonly PolicyRule[]): readonly string[] {
   return rules.flatMap(({ apiGroups = [], resources = [], verbs }) =>
     apiGroups.flatMap((group) =>

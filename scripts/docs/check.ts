@@ -1,5 +1,6 @@
 // Type-checks every TypeScript block of the README and docs/, and runs those fenced `ts run`. Checks that
-// docs/reference.md lists every exported name. Needs the build. Arguments such as docs/builder.md limit it to these pages.
+// docs/reference.md lists every exported name. Needs the build. Arguments such as docs/builder.md limit it to these
+// pages.
 import { spawn } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { committedNames, reference } from './reference.js';

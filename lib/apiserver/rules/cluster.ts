@@ -111,7 +111,10 @@ const unusedId = 'spec.externalID: this field is deprecated, and is unused by Ku
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
-/** Checks the taints of a node. Like the real server's, its errors say `metadata.taints`, although the field is in `spec`. */
+/**
+ * Checks the taints of a node. Like the real server's, its errors say `metadata.taints`, although the field is in
+ * `spec`.
+ */
 function validateTaints(taints: readonly Wire<V1Taint>[], errors: FieldErrors): void {
   const seen = new Set<string>();
   errors.each('metadata.taints', taints, (taint, errors) => {

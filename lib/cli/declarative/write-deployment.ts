@@ -145,7 +145,9 @@ const notOfInit = /^config\/(?:network-policy\/allow_plan|rbac\/(?:leader_electi
 const overlayPath = 'config/default/kustomization.yaml';
 const imagePath = 'config/manager/kustomization.yaml';
 
-/** Returns the files that do not depend on the operators. They are written once, and belong to the user from then on. */
+/**
+ * Returns the files that do not depend on the operators. They are written once, and belong to the user from then on.
+ */
 async function fixedFiles(
   folder: string,
   name: string,

@@ -48,8 +48,8 @@ async function conversionIn(
 }
 
 /**
- * Reads a file with patches; empty if there is no such file, as for most definitions. An error of git counts as no file,
- * because git does not report whether a file is absent from a revision or can't be read.
+ * Reads a file with patches; empty if there is no such file, as for most definitions. An error of git counts as no
+ * file, because git does not report whether a file is absent from a revision or can't be read.
  */
 async function patchesIn(
   file: string,

@@ -197,8 +197,8 @@ type Undo = () => Promise<unknown>;
 /**
  * Writes all files or none. Writes temporary files first and renames them at the end, so that most errors
  * occur before any change. Reverts everything after a failure or an abort.
- * @throws OperatorError `InvalidConfig`: a file can't be written, or has changed since it was planned. `Aborted`: `signal`
- * was aborted.
+ * @throws OperatorError `InvalidConfig`: a file can't be written, or has changed since it was planned. `Aborted`:
+ * `signal` was aborted.
  */
 export async function writeFiles(
   folder: string,

@@ -275,7 +275,9 @@ class Parser {
     return args;
   }
 
-  /** Parses the index in brackets. If it is missing, reports an error and returns the expression of a missing operand. */
+  /**
+   * Parses the index in brackets. If it is missing, reports an error and returns the expression of a missing operand.
+   */
   #operandAt(place: 'operand' | 'index'): Expression {
     const { at } = this.#tokens.current;
     if (this.#tokens.startsOperand(place)) return this.#expression();

@@ -260,8 +260,8 @@ class OperatorObjects {
 
   /**
    * Delays an operator that reads the views of other operators until those of them that exist are in the group. Without
-   * the delay, the views would count as empty, and the operator would delete the objects that it derived from them earlier.
-   * If operators read each other's views, the wait ends after a while.
+   * the delay, the views would count as empty, and the operator would delete the objects that it derived from them
+   * earlier. If operators read each other's views, the wait ends after a while.
    * @returns undefined if there is nothing to wait for
    */
   async #waitForOthers(

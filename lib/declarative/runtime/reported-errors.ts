@@ -253,8 +253,8 @@ export interface DeclarativeControllerStatus {
   readonly problems: readonly SpecProblem[];
   /**
    * `Ready`: True (`Ready`), False (`NotReady`: `problems`) or Unknown (`ReconciliationFailed`: the last
-   * writes or documents failed; cleared by success; `Starting` or `Waiting`: nothing has failed yet). `Throttled`, once it was throttled: True (`Feedback`:
-   * its own writes cause further writes) or False.
+   * writes or documents failed; cleared by success; `Starting` or `Waiting`: nothing has failed yet). `Throttled`, once
+   * it was throttled: True (`Feedback`: its own writes cause further writes) or False.
    */
   readonly conditions: readonly Condition[];
   /** The last ten errors, newest last. Only the last error of an object at each stage is kept. */

@@ -20,7 +20,9 @@ export interface ViewWriter {
   readonly name: string;
   /** The views that it reads. */
   readonly sources: readonly string[];
-  /** The kind that the controller writes. If the specification is unreadable: `<group>/*`, for any kind of the group. */
+  /**
+   * The kind that the controller writes. If the specification is unreadable: `<group>/*`, for any kind of the group.
+   */
   readonly target: string;
   readonly readsSecrets: boolean;
   readonly progress: ViewWriterProgress;

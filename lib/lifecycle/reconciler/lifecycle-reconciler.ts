@@ -30,9 +30,9 @@ import { callUserCode } from './user-code.js';
  *
  * ## Flow of a reconcile
  * read, (paused), (delete), (refuse a downgrade), survey, (begin), sanity, (upgrade), configuration, objects,
- * perishables, rollouts, prune, (complete), status, events. Perishables, the objects that expire, are renewed even if an
- * earlier step fails. The status is written once, at the end, even after an error, and events are recorded after that
- * write.
+ * perishables, rollouts, prune, (complete), status, events. Perishables, the objects that expire, are renewed even if
+ * an earlier step fails. The status is written once, at the end, even after an error, and events are recorded after
+ * that write.
  *
  * ## Guarantees
  * - Nothing is created before the configuration has our finalizer.

@@ -43,8 +43,8 @@ export interface KeptObjectsOptions<T extends KubernetesObject, K extends Kubern
   /**
    * The field manager of the applied fields in `metadata.managedFields`, and the value of
    * `app.kubernetes.io/managed-by`; 1 to 128 printable characters. Changing it leaves behind the fields that
-   * were applied under the old name, and the objects that are no longer desired then. @defaultValue the framework's name, which all its resources share, so
-   * that objects can move between them; `name` without a framework
+   * were applied under the old name, and the objects that are no longer desired then. @defaultValue the framework's
+   * name, which all its resources share, so that objects can move between them; `name` without a framework
    */
   readonly fieldManager?: string | undefined;
   /** The order in which changes are applied. @defaultValue create, delete, update */

@@ -2,8 +2,8 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 
 /**
- * A program that stands in for kubectl: `kubectl kustomize FOLDER` prints the file `objects` of the folder, and those of
- * the folders beside it that its kustomization names. It fails with the text of a file `failure`.
+ * A program that stands in for kubectl: `kubectl kustomize FOLDER` prints the file `objects` of the folder, and those
+ * of the folders beside it that its kustomization names. It fails with the text of a file `failure`.
  */
 const script = `#!/bin/sh
 if [ -f "$2/failure" ]; then
