@@ -129,10 +129,10 @@ export interface BuilderSettings extends ApplySettings {
 export function resolveBuilderOptions(options: BuilderOptions): BuilderSettings {
   refuseUnknownOptions('Builder', options, optionNames);
   const { owner, labels = {}, rolloutOrder, scope } = options;
-  refuseOtherThan('onlyOwned', options.onlyOwned, booleans);
-  refuseOtherThan('orderCreation', options.orderCreation, booleans);
-  refuseNonList('owns', options.owns);
-  refuseNonList('rolloutOrder', rolloutOrder);
+  refuseOtherThan('Builder: onlyOwned', options.onlyOwned, booleans);
+  refuseOtherThan('Builder: orderCreation', options.orderCreation, booleans);
+  refuseNonList('Builder: owns', options.owns);
+  refuseNonList('Builder: rolloutOrder', rolloutOrder);
   const { rollout = 'ordered', orderCreation = false, onlyOwned = false, onResult } = options;
   checkLabels(labels);
   checkScope(scope);
@@ -169,7 +169,7 @@ const optionNames: OptionNames<BuilderOptions> = {
 
 function resolveRollout(given: string): 'ordered' | 'parallel' {
   if (given === 'ordered' || given === 'parallel') return given;
-  const message = `rollout: want 'ordered' or 'parallel', got ${JSON.stringify(given)}`;
+  const message = `Builder: rollout: want 'ordered' or 'parallel', got ${JSON.stringify(given)}`;
   throw new OperatorError('InvalidOption', message);
 }
 
@@ -181,14 +181,16 @@ function visitedKinds({ client, owns }: BuilderOptions): BuilderSettings['owns']
 
 function checkScope(scope: string | undefined): void {
   if (scope === undefined || (scope !== '' && labelValueOf(scope) === scope)) return;
-  const message = `scope: want a label value of 1 to 63 characters, got ${JSON.stringify(scope)}`;
+  const message = `Builder: scope: want a label value of 1 to 63 characters, got ${JSON.stringify(scope)}`;
   throw new OperatorError('InvalidOption', message);
 }
 
 function checkLabels(labels: Readonly<Record<string, string>>): void {
-  if (!isJsonObject(labels)) throw new OperatorError('InvalidOption', 'labels: want an object');
+  if (!isJsonObject(labels))
+    throw new OperatorError('InvalidOption', 'Builder: labels: want an object');
   const problem = labelsProblem(labels);
-  if (problem !== undefined) throw new OperatorError('InvalidOption', `labels: ${problem}`);
+  if (problem !== undefined)
+    throw new OperatorError('InvalidOption', `Builder: labels: ${problem}`);
 }
 
 function namespaceOf(owner: KubernetesObject, given: string | undefined): string | undefined {

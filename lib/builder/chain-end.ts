@@ -51,7 +51,7 @@ export function takeDropped(last: ChainEnd): ChainEnd | undefined {
 
 export function droppedLink(end: ChainEnd): OperatorError {
   const remedy =
-    'each link returns a new chain: return or reconcile the last one, and add optional links with when()';
+    'each method returns a new chain: return or reconcile the last chain, and add optional objects with when()';
   const message = `${nameOfEnd(end)}: it was chained, but a chain is reconciled without it; ${remedy}`;
   return new OperatorError('InvalidOption', message);
 }

@@ -123,13 +123,23 @@ function referenceOf(
   };
   const ownerNamespace = owner.metadata.namespace ?? '';
   if (!namespaced) {
-    if (ownerNamespace !== '') refuse('InvalidOwner', 'the owner is namespaced, the object is not');
+    if (ownerNamespace !== '')
+      refuse('InvalidOwner', 'the owner is namespaced, the object is not; leave the object out');
     return { apiVersion, kind, name };
   }
   if (ownerNamespace !== '' && (given ?? ownerNamespace) !== ownerNamespace) {
-    refuse('InvalidOwner', 'owner references never cross namespaces; leave its namespace out');
+    refuse(
+      'InvalidOwner',
+      'owner references never cross namespaces; leave the namespace of the object out',
+    );
   }
-  const place = given ?? namespace ?? refuse('InvalidOption', 'set the option namespace');
+  const place =
+    given ??
+    namespace ??
+    refuse(
+      'InvalidOption',
+      'the object has no namespace; give it one, or set the option namespace',
+    );
   return { apiVersion, kind, namespace: place, name };
 }
 
@@ -161,6 +171,6 @@ function checkRolloutOrder(links: readonly Link[], order: readonly string[] | un
     ({ workload }) => workload?.nodeType !== undefined && !order.includes(workload.nodeType),
   );
   if (stray === undefined) return;
-  const message = `${describeObject(stray.object)}: its nodeType ${stray.workload?.nodeType ?? ''} is not in rolloutOrder (${order.join(', ')})`;
+  const message = `${describeObject(stray.object)}: its nodeType ${stray.workload?.nodeType ?? ''} is not in rolloutOrder (${order.join(', ')}); add it there, or correct it`;
   throw new OperatorError('UnknownReference', message);
 }

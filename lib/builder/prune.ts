@@ -192,7 +192,9 @@ function warnOfPassing({ controllerName, namespace, logger }: BuilderSettings, p
   if (warnedControllers.has(controllerName)) return;
   warnedControllers.add(controllerName);
   const problem = `with the option namespace (${namespace}), objects in ${passing} are not pruned once the chain has no object there`;
-  logger.warn(`${problem}; give each link its namespace instead`, { controllerName });
+  logger.warn(`${problem}; give each object its namespace instead of the option`, {
+    controllerName,
+  });
 }
 
 export interface VisitedKinds {

@@ -135,7 +135,7 @@ async function waitOfServices(
       if (leftMs <= 0) continue;
       // `movedAt` is the server's time. The limit prevents a wait of hours if the local clock is behind.
       const requeueAfterMs = Math.min(leftMs, endpointsMs);
-      return { reason: `${describeObject(live)} has just moved`, requeueAfterMs };
+      return { reason: `${describeObject(live)} has just moved to other pods`, requeueAfterMs };
     }
     const wait = await waitForAny(context, successors, orphan);
     if (wait !== undefined) return wait;

@@ -76,7 +76,10 @@ export function indexValues<T extends KubernetesObject>(
     throw new OperatorError('InvalidObject', `index ${name} threw: ${message}`, { cause: error });
   }
   if (!Array.isArray(values)) {
-    throw new OperatorError('InvalidObject', `index ${name} returned no array`);
+    throw new OperatorError(
+      'InvalidObject',
+      `index ${name}: want an array of strings, got ${typeof values}`,
+    );
   }
   const found = values as readonly unknown[];
   return found.every(isText) ? found : textsOf(name, found);

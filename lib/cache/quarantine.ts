@@ -75,7 +75,10 @@ export class Quarantine<T extends KubernetesObject> {
     const object = this.#shown(standIn);
     const { reason, kind, namespace, name } = object;
     const fields = { kind, namespace, name, uid, resourceVersion, reason };
-    this.#options.logger.error(`${kind}: object quarantined`, fields);
+    this.#options.logger.error(
+      `${kind}: the cache quarantined an object, which it cannot serve; change or delete it`,
+      fields,
+    );
     this.#options.onQuarantined(object);
   }
 

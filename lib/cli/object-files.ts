@@ -113,9 +113,12 @@ function objectsIn(
   // A folder with objects often has a kustomization too, but an API server does not serve that kind.
   if (typeof apiVersion === 'string' && apiVersion.startsWith('kustomize.config.k8s.io/'))
     return [];
-  const names = options.mayLackNames === true ? [] : [name];
-  const isObject = [apiVersion, kind, ...names].every((text) => typeof text === 'string');
-  if (isObject) return [value as unknown as UnstructuredObject];
-  const message = `${file}: want objects with an apiVersion, a kind and a metadata.name`;
+  const names = options.mayLackNames === true ? {} : { 'metadata.name': name };
+  const missing = Object.entries({ apiVersion, kind, ...names })
+    .filter(([, text]) => typeof text !== 'string')
+    .map(([field]) => field);
+  if (missing.length === 0) return [value as unknown as UnstructuredObject];
+  const got = typeof kind === 'string' ? `a ${kind}` : 'a value';
+  const message = `${file}: want Kubernetes objects, got ${got} without ${missing.join(' and ')}`;
   throw new OperatorError('InvalidConfig', message);
 }

@@ -156,6 +156,10 @@ async function watchDirectory(
   } catch (error) {
     // The watch of the parent directory notices when a deleted directory exists again, and starts another watch.
     const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    if (!signal.aborted && !isGone) logger.error(`${directory} is no longer watched`, { error });
+    if (!signal.aborted && !isGone)
+      logger.error(
+        `${directory} is no longer watched; restart the command to apply further changes`,
+        { error },
+      );
   }
 }

@@ -193,7 +193,7 @@ function segment(
     throw invalid(type, target, `namespace: want a string, got ${typeof value}`);
   }
   if (!isPathSegment(value)) {
-    throw invalid(type, target, `${JSON.stringify(value)} is not a valid name`);
+    throw invalid(type, target, `want a name without / and %, got ${JSON.stringify(value)}`);
   }
   return encodeURIComponent(value);
 }
@@ -226,8 +226,9 @@ export function subresourceParent(
   const { kind, apiVersion } = object;
   if (subresource === undefined) return { apiVersion, kind };
   if (kind === 'Scale') {
-    const message = `write Scale ${object.metadata.name ?? ''}: parent is missing`;
-    throw new OperatorError('InvalidOption', `${message} (the kind that is scaled)`);
+    const problem = `write Scale ${object.metadata.name ?? ''}: parent is missing`;
+    const remedy = 'give the kind that is scaled';
+    throw new OperatorError('InvalidOption', `${problem}; ${remedy}`);
   }
   return parents[`${kind}/${subresource}`] ?? { apiVersion, kind };
 }

@@ -150,7 +150,10 @@ function resolveBackoffOptions(options: BackoffOptions): Resolved<BackoffOptions
   // The negated comparison also rejects NaN.
   if (!(1 <= baseDelayMs && baseDelayMs <= maxDelayMs)) {
     const got = `baseDelayMs ${baseDelayMs}, maxDelayMs ${maxDelayMs}`;
-    throw new OperatorError('InvalidOption', `Backoff: want 1 <= base <= max, got ${got}`);
+    throw new OperatorError(
+      'InvalidOption',
+      `backoff: want 1 <= baseDelayMs <= maxDelayMs, got ${got}`,
+    );
   }
   return { baseDelayMs, maxDelayMs };
 }

@@ -301,7 +301,10 @@ export function resolveHotLoopOptions(options: HotLoopOptions): Resolved<HotLoop
   const delays = baseDelayMs >= 1 && baseDelayMs <= maxDelayMs;
   if (!(maxRepeats >= 1 && maxWrites >= 1 && windowMs >= 1 && delays)) {
     const got = JSON.stringify({ maxRepeats, maxWrites, windowMs, baseDelayMs, maxDelayMs });
-    throw new OperatorError('InvalidOption', `HotLoopDetector: want 1 or more of each, got ${got}`);
+    throw new OperatorError(
+      'InvalidOption',
+      `hotLoop: want 1 or more for each option, and maxDelayMs from baseDelayMs on, got ${got}`,
+    );
   }
   return { maxRepeats, maxWrites, windowMs, baseDelayMs, maxDelayMs };
 }

@@ -61,8 +61,10 @@ function checked(key: ReconcileKey): ReconcileKey {
     const { cluster = '', namespace = '', name } = key;
     if (name !== '' && isPart(cluster) && isPart(namespace) && isPart(name)) return key;
   }
-  const remedy = isObjectItself(key) ? '; it is an object: return keyOf(object)' : '';
-  throw new OperatorError('InvalidValue', `no object has the key ${shown(key)}${remedy}`);
+  const remedy = isObjectItself(key)
+    ? 'it is an object: return keyOf(object)'
+    : 'want { namespace, name } without slashes';
+  throw new OperatorError('InvalidValue', `no object has the key ${shown(key)}; ${remedy}`);
 }
 
 function isPart(part: unknown): boolean {

@@ -285,7 +285,10 @@ class OwnerScopes {
           this.#known.set(client, { type: known.type, atMs: clock.monotonicMs() });
           return known.type;
         }
-        logger.warn('owner kind not resolved', { kind: this.#owner.kind, error });
+        logger.warn('the kind of the owners could not be looked up; tried again', {
+          kind: this.#owner.kind,
+          error,
+        });
       }
       await waited(clock, scopeRetryMs, signal);
     }

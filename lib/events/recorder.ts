@@ -110,7 +110,7 @@ export function refuseInvalidEvent(event: ObjectEvent): void {
   for (const [field, given] of Object.entries({ reason, action, note, item, name })) {
     const isOptional = field === 'item' || field === 'name';
     if (given === undefined && isOptional) continue;
-    if (given === undefined || (given === '' && field !== 'note')) refuse(`no ${field}`);
+    if (given === undefined || (given === '' && field !== 'note')) refuse(`${field} is missing`);
     if (typeof given !== 'string') refuse(`${field}: want a string, got ${typeof given}`);
   }
 }

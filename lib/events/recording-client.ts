@@ -342,7 +342,7 @@ function causeText({ ref, changes, cause }: ObjectWritten): string | undefined {
   const by = [...new Set(taken.map(({ manager }) => manager))].join(', ');
   const isScaled = scalable.includes(ref.kind) && taken.some(({ path }) => path === scalePath);
   // The write may come from a builder, in which a workload without `replicas` gets one replica, or from other code.
-  const remedy = "replicas: 'external' in a builder, no replicas elsewhere";
+  const remedy = "set replicas: 'external' in a builder, and leave replicas out elsewhere";
   return `drift by ${by}${isScaled ? `; if an autoscaler sets it: ${remedy}` : ''}`;
 }
 

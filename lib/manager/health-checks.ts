@@ -30,7 +30,10 @@ export class HealthChecks {
   add(check: HealthCheck): () => void {
     const { name } = check;
     if (this.#checks.has(name)) {
-      throw new OperatorError('InvalidOption', `two checks are called ${name}`);
+      throw new OperatorError(
+        'InvalidOption',
+        `two checks are called ${name}; give one of them another name`,
+      );
     }
     if (!/^[\w.~-]+$/.test(name)) {
       const message = `check ${JSON.stringify(name)}: want letters, digits, and . _ ~ - only`;

@@ -116,7 +116,11 @@ export class LeaderElector implements Leadership {
    * @throws the error of `onStartedLeading`, after the release of the Lease.
    */
   async run(callbacks: LeaderCallbacks = {}, signal?: AbortSignal): Promise<void> {
-    if (this.#running) throw new OperatorError('Stopped', `Lease ${this.#store.key}: runs already`);
+    if (this.#running)
+      throw new OperatorError(
+        'Stopped',
+        `Lease ${this.#store.key}: run was called before, and has not ended`,
+      );
     this.#running = true;
     const { clock, leaseDurationMs } = this.#options;
     this.#observer = new LeaseObserver(clock, leaseDurationMs);

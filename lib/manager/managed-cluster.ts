@@ -220,6 +220,9 @@ export async function homeCachesSynced(
   }
   for (const { parked, kind, apiVersion, problem } of home?.cache.status() ?? []) {
     if (!parked) continue;
-    options.logger.warn(`${kind} (${apiVersion}) is not served: waits for it`, { problem });
+    options.logger.warn(
+      `the server does not serve ${kind} (${apiVersion}); its controllers wait for it`,
+      { problem },
+    );
   }
 }

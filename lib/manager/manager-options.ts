@@ -157,7 +157,7 @@ function clustersOf({ client, clusters }: ManagerOptions): ResolvedManagerOption
     throw invalid('want client or clusters, not both');
   if (client !== undefined) return [{ name: '', client }];
   const [home, ...others] = clusters ?? [];
-  if (home === undefined) throw invalid('client is missing');
+  if (home === undefined) throw invalid('client is missing; give client, or clusters');
   const names = new Set<string>();
   for (const { name } of [home, ...others]) {
     checkClusterName(name, names);
@@ -172,8 +172,10 @@ function clustersOf({ client, clusters }: ManagerOptions): ResolvedManagerOption
 
 /** @throws OperatorError `InvalidOption`: the name is taken, empty, or has a slash. */
 export function checkClusterName(name: string, taken: Pick<ReadonlySet<string>, 'has'>): void {
-  if (taken.has(name)) throw invalid(`two clusters are called ${name}`);
-  if (name === '' || name.includes('/')) throw invalid(`cluster name ${JSON.stringify(name)}`);
+  if (taken.has(name))
+    throw invalid(`two clusters are called ${name}; give one of them another name`);
+  if (name === '' || name.includes('/'))
+    throw invalid(`cluster name: want a name without a slash, got ${JSON.stringify(name)}`);
 }
 
 function refuseOtherText(option: string, text: string, known: readonly string[]): void {

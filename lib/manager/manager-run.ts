@@ -331,7 +331,9 @@ export class ManagerRun {
     const [left] = await Promise.all([Promise.all(runnables), Promise.all(work)]);
     const names = left.flat();
     if (names.length === 0) return;
-    this.#fail(new OperatorError('Timeout', `has not ended in time: ${names.join(', ')}`));
+    this.#fail(
+      new OperatorError('Timeout', `runnables have not ended in time: ${names.join(', ')}`),
+    );
   }
 
   #fail(error: unknown): void {

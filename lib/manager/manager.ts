@@ -218,8 +218,9 @@ export class Manager {
     this.#refuseWhenOver(`addCluster ${cluster.name}`);
     this.#clusters.checkName(cluster.name);
     if (this.#home.name === '') {
-      const remedy = 'give it clusters instead of client';
-      throw new OperatorError('InvalidOption', `addCluster: the manager has one only: ${remedy}`);
+      const remedy = 'create the manager with clusters instead of client';
+      const message = `addCluster ${cluster.name}: the manager has only one cluster; ${remedy}`;
+      throw new OperatorError('InvalidOption', message);
     }
     const managed = this.#newCluster(cluster);
     try {
@@ -242,7 +243,7 @@ export class Manager {
     graceMs: number = this.#options.gracefulShutdownMs,
   ): Promise<void> {
     if (name === this.#home.name) {
-      const message = `removeCluster ${name}: cannot remove the first cluster`;
+      const message = `removeCluster ${name}: the first cluster can't be removed, because it holds the Leases of the manager`;
       throw new OperatorError('InvalidOption', message);
     }
     await this.#clusters.remove(name, async (cluster) => {

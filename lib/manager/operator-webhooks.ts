@@ -69,7 +69,7 @@ export function operatorWebhooks(
   const certificates = certificatesOf(operator, options);
   if (certificates !== undefined) return { webhooks, certificates, port };
   logger.warn(
-    'webhooks are not served: neither a namespace nor a folder with a certificate is known',
+    'webhooks are not served: give the namespace of the operator, or a folder with a certificate',
   );
   return undefined;
 }

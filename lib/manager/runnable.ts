@@ -103,7 +103,7 @@ export class RunnableGroup {
     const isReady = (): boolean => waiting().length === 0;
     const timeout = ms === Infinity ? undefined : { clock, ms };
     if (await this.#changes.until(isReady, { signal, timeout })) return;
-    const message = `not ready after ${ms} ms: ${waiting().join(', ')} (${this.phase})`;
+    const message = `runnables are not ready after ${ms} ms: ${waiting().join(', ')} (phase ${this.phase})`;
     throw new OperatorError('Timeout', message);
   }
 

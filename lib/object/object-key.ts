@@ -41,7 +41,7 @@ export function parseKey(text: string): ObjectKey {
   if (first === '' || second === '' || second?.includes('/') === true) {
     throw new OperatorError(
       'InvalidValue',
-      `want name or namespace/name, got ${text || 'nothing'}`,
+      `key: want name or namespace/name, got ${text || 'nothing'}`,
     );
   }
   return second === undefined ? { name: first } : { namespace: first, name: second };

@@ -117,9 +117,10 @@ function checkScopes(
     const message = `${describeObject(owner)} can't own ${describeObject(object)}: ${why}`;
     throw new OperatorError('InvalidOwner', message);
   };
-  if (!objectNamespaced) refuse('a namespaced owner, a cluster-scoped object');
+  if (!objectNamespaced) refuse('the owner is namespaced, the object is cluster-scoped');
   const { namespace = '' } = object.metadata;
-  if (namespace === '') refuse("the object's namespace is not set");
+  if (namespace === '')
+    refuse("the object has no namespace; set metadata.namespace to the owner's");
   if (namespace !== owner.metadata.namespace) refuse('an owner must be in the same namespace');
 }
 

@@ -304,7 +304,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
     const isKept = this.#unshown.keep(object, failure, context);
     if (waitMs !== undefined) throw new UnfinishedFailure(error, waitMs);
     if (!isKept) throw error;
-    throw new AggregateError([error, problem], `${error.message}; its status is not written`);
+    throw new AggregateError([error, problem], `${error.message}; the status could not be written`);
   }
 
   /**
@@ -324,7 +324,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
         return await this.#write(object, update, { context, keepOthers: true, isObserved });
       } catch (error) {
         problem = error;
-        context.logger.warn('status not written', { error });
+        context.logger.warn('the status could not be written', { error });
         // Another update would fail too, and would only burden the server.
         if (isUnavailable(error)) break;
       }
@@ -372,7 +372,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
       return await this.#write(object, update, { context, keepOthers: true });
     } catch (error) {
       if (draft.isEmpty || failureKindOf(error) !== 'terminal') throw error;
-      context.logger.warn('status not written', { error });
+      context.logger.warn('the status could not be written', { error });
       const parts = { context, draft: new Draft(object) };
       return this.#tryWrites(object, this.#reported(object, asError(error), parts), context);
     }
@@ -442,7 +442,7 @@ function handled(returned: unknown, by: string, object: KubernetesObject): Resul
   const got = isChain ? 'a chain' : shapeOf(returned);
   const message = `${by} for ${describeObject(object)}: want nothing or a result, got ${got}`;
   const remedy = isChain
-    ? 'give the chain to builds(…), or await its steps'
+    ? 'return the chain in builds(…), or await each of its methods'
     : 'return nothing, done() or requeueAfter(ms, message)';
   throw new InvalidResultError(`${message}; ${remedy}`);
 }

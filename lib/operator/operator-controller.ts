@@ -202,7 +202,8 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
   }
 
   withBuilder(options: BuilderSetting<T>): this {
-    if (this.#builderOptions !== undefined) this.#refuse('withBuilder: called twice');
+    if (this.#builderOptions !== undefined)
+      this.#refuse('withBuilder: called twice; pass all options in one call');
     if (typeof options !== 'function') refuseDecided(this.#type, options);
     this.#builderOptions = options;
     return this.#checkStyle();
@@ -240,7 +241,8 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
   finalizes(handler: FinalizeHandler<T>): this {
     if (typeof handler !== 'function')
       this.#refuse(`finalizes: want a function, got ${typeof handler}`);
-    if (this.#finalize !== undefined) this.#refuse('finalizes: called twice');
+    if (this.#finalize !== undefined)
+      this.#refuse('finalizes: called twice; keep one of the handlers');
     this.#finalize = handler;
     return this.#checkStyle();
   }
@@ -406,14 +408,20 @@ export class ControllerLinks<T extends KubernetesObject, Owned extends string>
   #checkStyle(): this {
     if (this.#handling?.type !== 'uses') return this;
     if (this.#finalize !== undefined) {
-      this.#refuse('finalizes is for builds and reconciles; the style cleans up by itself');
+      this.#refuse(
+        'finalizes is for builds and reconciles; leave it out, because the style given to uses(…) cleans up',
+      );
     }
     if (this.#builderOptions !== undefined) {
-      this.#refuse('withBuilder is for builds and reconciles; give the style its options');
+      this.#refuse(
+        'withBuilder is for builds and reconciles; set its options in the style given to uses(…)',
+      );
     }
     for (const name of ['status', 'finalizer', 'predicate'] as const) {
       if (this.#options[name] === undefined) continue;
-      this.#refuse(`the option ${name} is for builds and reconciles; give the style its options`);
+      this.#refuse(
+        `the option ${name} is for builds and reconciles; set it in the style given to uses(…)`,
+      );
     }
     return this;
   }

@@ -165,7 +165,7 @@ export class Operator implements OperatorDefinition {
     for (const { kind } of unservedConversions(this)) {
       const problem = 'no webhook of this operator converts between its versions';
       const remedy =
-        'add its conversionWebhook to webhooks; else writes lose the fields of a version';
+        'add its conversionWebhook to webhooks; otherwise writes drop the fields that a version lacks';
       logger.warn(`${kind}: ${problem}`, { remedy });
     }
   }

@@ -79,7 +79,8 @@ export function checkedMetrics(metrics: Metrics): Metrics {
         ...histogram,
         observe: (value, labels = {}) => {
           refuse(value, labels);
-          if (!Number.isFinite(value)) throw invalid(options.name, `cannot observe ${value}`);
+          if (!Number.isFinite(value))
+            throw invalid(options.name, `cannot observe ${value}; want a finite number`);
           histogram.observe(value, labels);
         },
       };

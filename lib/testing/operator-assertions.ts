@@ -213,7 +213,8 @@ function negated(text: string): string {
 
 function objectOf({ _obj: object }: ChaiAssertion): UnstructuredObject {
   const isObject = typeof object === 'object' && object !== null && 'metadata' in object;
-  if (!isObject) throw new TypeError('this assertion wants a Kubernetes object');
+  if (!isObject)
+    throw new TypeError('this assertion is for Kubernetes objects; pass one to expect(…)');
   return object as UnstructuredObject;
 }
 

@@ -48,7 +48,7 @@ const startOptionNames: OptionNames<StartOperatorOptions> = {
   ...{ random: true, logger: true },
 };
 
-const ofCluster = 'the cluster gives it';
+const ofCluster = 'leave it out, because the cluster sets it';
 const misplaced = {
   ...misplacedManagerOptions,
   ...{ client: ofCluster, clusters: ofCluster, tracer: ofCluster },
@@ -265,7 +265,10 @@ export function testCluster(options: TestClusterOptions<Clock> = {}): () => Embe
   });
   return () => {
     if (running !== undefined) return running;
-    throw new OperatorError('Stopped', 'testCluster: the cluster runs in tests and hooks only');
+    throw new OperatorError(
+      'Stopped',
+      'testCluster: the cluster runs only during a test or a hook; ask for it there',
+    );
   };
 }
 

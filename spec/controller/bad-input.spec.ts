@@ -97,7 +97,7 @@ describe('a mapper with bad output', () => {
       [
         ...['undefined', 'object', 'a', 'number', '{}', '{}', '{"name":""}', '{"name":7}'],
         ...['{"name":"a/b"}', '{"name":"an object"}'],
-      ].map((key) => `no object has the key ${key}`),
+      ].map((key) => `no object has the key ${key}; want { namespace, name } without slashes`),
     );
     expect(errors.slice(bad.length + 1)).to.deep.equal([unknown]);
   });

@@ -30,8 +30,8 @@ describe('newEvent', () => {
   });
 
   it('names the missing field', () => {
-    expect(() => made({ reason: '' })).to.throw('event on Pod: no reason');
-    expect(() => made({ action: '' })).to.throw('event on Pod: no action');
+    expect(() => made({ reason: '' })).to.throw('event on Pod: reason is missing');
+    expect(() => made({ action: '' })).to.throw('event on Pod: action is missing');
   });
 
   it('names a field that plain JavaScript gave no valid value, and the values that it may have', () => {
@@ -39,11 +39,11 @@ describe('newEvent', () => {
       const isRefused = expect(() => made(part), message).to.throw(message);
       isRefused.with.property('code', 'InvalidObject');
     };
-    refused({ note: undefined }, 'event on Pod: no note');
+    refused({ note: undefined }, 'event on Pod: note is missing');
     refused({ note: 5 }, 'event on Pod: note: want a string, got number');
     refused({ type: 'warning' }, 'event on Pod: type: want "Normal" or "Warning", got "warning"');
     refused({ type: undefined }, 'event on Pod: type: want "Normal" or "Warning", got undefined');
-    refused({ reason: undefined }, 'event on Pod: no reason');
+    refused({ reason: undefined }, 'event on Pod: reason is missing');
     refused({ item: 5 }, 'event on Pod: item: want a string, got number');
     for (const regarding of [undefined, null, 'web']) {
       refused(

@@ -43,8 +43,8 @@ describe('The options of a manager', () => {
   });
 
   for (const [what, options, why] of [
-    ['no cluster', {}, 'client is missing'],
-    ['no clusters', { clusters: [] }, 'client is missing'],
+    ['no cluster', {}, 'client is missing; give client, or clusters'],
+    ['no clusters', { clusters: [] }, 'client is missing; give client, or clusters'],
     [
       'a client beside clusters',
       { client, clusters: clusters('a') },
@@ -53,10 +53,18 @@ describe('The options of a manager', () => {
     [
       'two clusters of one name',
       { clusters: clusters('a', 'b', 'a') },
-      'two clusters are called a',
+      'two clusters are called a; give one of them another name',
     ],
-    ['a slash in a name', { clusters: clusters('a', 'b/c') }, 'cluster name "b/c"'],
-    ['a cluster without a name', { clusters: clusters('') }, 'cluster name ""'],
+    [
+      'a slash in a name',
+      { clusters: clusters('a', 'b/c') },
+      'cluster name: want a name without a slash, got "b/c"',
+    ],
+    [
+      'a cluster without a name',
+      { clusters: clusters('') },
+      'cluster name: want a name without a slash, got ""',
+    ],
     [
       'an unknown reaction to a lost lease',
       { client, whenLeadershipIsLost: 'Standby' as never },

@@ -301,7 +301,8 @@ describe('Manager', () => {
     await manager.whenLeading();
     await setup.clock.advance(0);
     expect(seen).to.include('a');
-    const warning = 'Widget (example.com/v1) is not served: waits for it';
+    const warning =
+      'the server does not serve Widget (example.com/v1); its controllers wait for it';
     expect(setup.logged('warn')).to.include(warning);
     await setup.end();
   });

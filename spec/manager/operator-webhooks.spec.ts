@@ -69,7 +69,7 @@ describe('operatorWebhooks', () => {
     }
     expect(lines.map(({ message }) => message)).to.deep.equal(
       Array(2).fill(
-        'webhooks are not served: neither a namespace nor a folder with a certificate is known',
+        'webhooks are not served: give the namespace of the operator, or a folder with a certificate',
       ),
     );
   });

@@ -85,12 +85,12 @@ describe('withControllerReference', () => {
     },
     {
       title: 'for an object without a namespace',
-      why: "the object's namespace is not set",
+      why: "the object has no namespace; set metadata.namespace to the owner's",
       ...{ namespace: '', scopes: inNamespace },
     },
     {
       title: 'from a namespaced owner to a cluster-scoped object',
-      why: 'a namespaced owner, a cluster-scoped object',
+      why: 'the owner is namespaced, the object is cluster-scoped',
       namespace: '',
       scopes: { ownerNamespaced: true, objectNamespaced: false },
     },

@@ -119,15 +119,15 @@ describe('Operator', () => {
     const style = { addTo: () => undefined };
     const tenants = () => operator.for(Tenant);
     expect(() => operator.for(Tenant, { status: false }).uses(style)).to.throw(
-      'for(Tenant): the option status is for builds and reconciles; give the style its options',
+      'for(Tenant): the option status is for builds and reconciles; set it in the style given to uses(…)',
     );
     expect(() => operator.for(Tenant, { predicate: () => true }).uses(style)).to.throw(
-      'for(Tenant): the option predicate is for builds and reconciles; give the style its options',
+      'for(Tenant): the option predicate is for builds and reconciles; set it in the style given to uses(…)',
     );
-    const ofBuilder = 'for(Tenant): withBuilder is for builds and reconciles; give the style';
+    const ofBuilder = 'for(Tenant): withBuilder is for builds and reconciles; set its options';
     expect(() => tenants().withBuilder({}).uses(style)).to.throw(ofBuilder);
     expect(() => tenants().uses(style).withBuilder({})).to.throw(ofBuilder);
-    const ofEnd = 'for(Tenant): finalizes is for builds and reconciles; the style cleans up';
+    const ofEnd = 'for(Tenant): finalizes is for builds and reconciles; leave it out';
     expect(() =>
       tenants()
         .uses(style)
@@ -140,8 +140,14 @@ describe('Operator', () => {
     const of = (options: object) => new Operator('tenants').for(Tenant, options);
     const end = () => undefined;
     for (const [describe, problem] of [
-      [() => tenants().withBuilder({}).withBuilder({}), 'withBuilder: called twice'],
-      [() => tenants().finalizes(end).finalizes(end), 'finalizes: called twice'],
+      [
+        () => tenants().withBuilder({}).withBuilder({}),
+        'withBuilder: called twice; pass all options in one call',
+      ],
+      [
+        () => tenants().finalizes(end).finalizes(end),
+        'finalizes: called twice; keep one of the handlers',
+      ],
       [
         () => tenants().finalizes({} as never),
         'for(Tenant): finalizes: want a function, got object',

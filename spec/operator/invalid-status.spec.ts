@@ -180,7 +180,7 @@ describe('A status that does not fit the schema of defineResource', () => {
       expect(await getIfExists(target.admin, Store, stage.key('acme'))).to.equal(undefined);
     });
     expect(calls).to.equal(3);
-    const [refused] = lines.filter(({ message }) => message === 'status not written');
+    const [refused] = lines.filter(({ message }) => message === 'the status could not be written');
     expect(String(refused?.fields.error)).to.include('status.phase: Unsupported value: "Closing"');
   });
 

@@ -175,7 +175,10 @@ describe('operatorAssertions', () => {
         () => expect(null).to.have.requests({}, 0),
         '.requests() wants a request log, a cluster or a list of its entries',
       ],
-      [() => expect(null).to.have.label('a'), 'this assertion wants a Kubernetes object'],
+      [
+        () => expect(null).to.have.label('a'),
+        'this assertion is for Kubernetes objects; pass one to expect(…)',
+      ],
       [
         () => expect([]).to.have.writes(-1),
         '.writes(): count: want a whole number, at least 0, got -1',

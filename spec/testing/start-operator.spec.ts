@@ -279,7 +279,10 @@ describe('startOperator', () => {
     const cases = [
       [{ asAdmn: true }, 'startOperator: unknown option "asAdmn"; did you mean "asAdmin"?'],
       [{ rule: [] }, 'startOperator: unknown option "rule"; did you mean "rules"?'],
-      [{ client: {} }, 'startOperator: unknown option "client"; the cluster gives it'],
+      [
+        { client: {} },
+        'startOperator: unknown option "client"; leave it out, because the cluster sets it',
+      ],
       [
         { reconcileTimeoutMs: 5 },
         'startOperator: unknown option "reconcileTimeoutMs"; give it to the controller: .withOptions({ … })',

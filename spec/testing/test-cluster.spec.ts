@@ -35,10 +35,10 @@ describe('testCluster', () => {
         into?.push(run);
     const hooks = { before: hook(begin), after: hook(end) };
     const other = testCluster({ hooks });
-    expect(other).to.throw('in tests and hooks only');
+    expect(other).to.throw('only during a test or a hook');
     await begin?.[0]?.();
     expect(other().requests.entries).to.deep.equal([]);
     await end?.[0]?.();
-    expect(other).to.throw('in tests and hooks only');
+    expect(other).to.throw('only during a test or a hook');
   });
 });

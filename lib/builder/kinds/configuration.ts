@@ -77,7 +77,8 @@ function checkGenerated(
   const refuse = (option: string, problem: string): never => {
     throw new OperatorError('InvalidOption', `${subject}: ${option}: ${problem}`);
   };
-  if (!isJsonObject(generated)) return refuse('generated', 'want functions by key');
+  if (!isJsonObject(generated))
+    return refuse('generated', 'want an object with a function for each key');
   for (const [key, make] of Object.entries(generated)) {
     const option = `generated.${key}`;
     if (typeof make !== 'function') {

@@ -109,7 +109,7 @@ export function anyObjectLink(object: KubernetesObject, options: ClaimOptions): 
   const subject = describeObject(object);
   refuseUnknownOptions(subject, options, claimOptionNames);
   if (options.whenOwnerDeleted !== undefined && !isKind(object, PersistentVolumeClaim)) {
-    const message = `${subject}: whenOwnerDeleted is for PersistentVolumeClaims only`;
+    const message = `${subject}: whenOwnerDeleted is for PersistentVolumeClaims only; leave it out`;
     throw new OperatorError('InvalidOption', message);
   }
   return {

@@ -12,7 +12,7 @@ import {
 export function declarativeManifestsCommand(context: CommandContext): Command {
   const command = new Command('manifests')
     .description(
-      'Write the manifests that run the operators in a cluster: a kustomization with the operators as a ConfigMap, a Deployment, and roles with only the permissions that sources and targets need; and the Dockerfile of the image. Run it again after a change of the operators. Your changes in other files stay, and so do rules of your own below the marker in config/rbac/role.yaml.',
+      'Write the manifests that run the operators in a cluster: a kustomization with the operators as a ConfigMap, a Deployment, and roles with only the permissions that sources and targets need; and the Dockerfile of the image. Run the command again after a change of the operators. It keeps your changes in files that it does not generate, and your own rules below the marker in config/rbac/role.yaml.',
     )
     .argument(
       '<path...>',

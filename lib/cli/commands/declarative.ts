@@ -68,7 +68,7 @@ function runCommand(context: CommandContext): Command {
     )
     .option(
       '--namespaces <names>',
-      'namespaces to watch, separated by commas (default: all); objects written elsewhere are not watched',
+      'namespaces to watch, separated by commas (default: all); the operators may write to other namespaces, but do not watch the objects there',
       watchedNamespacesOf,
     )
     .addOption(metricsAuthOption())
@@ -91,7 +91,7 @@ function runCommand(context: CommandContext): Command {
 function metricsAuthOption(): Option {
   return new Option(
     '--metrics-auth <namespace/name>',
-    'serve /metrics over HTTPS, to callers that may get it, as the Service <name>-controller-manager-metrics; the certificate is kept in a Secret of the namespace',
+    'serve /metrics over HTTPS, to callers that RBAC allows to get /metrics; the certificate is for the Service <name>-controller-manager-metrics, and is kept in a Secret of the namespace',
   ).argParser(namespacedNameOf);
 }
 

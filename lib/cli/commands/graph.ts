@@ -22,7 +22,7 @@ export function graphCommand(context: CommandContext): Command {
     .argument('[file...]', 'YAML files with declarative operators; - is the standard input')
     .option(
       '--project <directory>',
-      'directory of the project (default: the current directory, without files)',
+      'directory of the project (default: the current directory, if no files are given)',
     )
     .addOption(
       new Option(

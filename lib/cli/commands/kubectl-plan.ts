@@ -36,11 +36,11 @@ export function kubectlPlanProgram(context: CommandContext): Command {
       )
       .option(
         '--service <namespace/name:port>',
-        "Service of the operator (default: the annotation of the kind's definition)",
+        "Service of the operator (default: the one that an annotation of the kind's CustomResourceDefinition names)",
       )
       .option(
         '--service-account <name>',
-        'account whose short-lived token the operator gets, as name or namespace/name; only operators accept this token',
+        'ServiceAccount, as name or namespace/name: the operator gets a short-lived token of this account, which only operators accept',
       )
       .option(
         '--send-token',

@@ -44,7 +44,7 @@ type AskedInitOptions = Unasked<InitOptions, 'domain'>;
 function withInitOptions(command: Command): Command {
   return command
     .description(
-      'Create a project: an operator without kinds that builds, runs and deploys. Dot files, Markdown files and LICENSE of a new repository stay unchanged, even with --force. So do the kinds of a project, and the files that list them.',
+      'Create a project that builds, runs and deploys: an operator, still without kinds. Dot files, Markdown files and LICENSE of a new repository stay unchanged, even with --force. So do the kinds of an existing project, and the files that list them.',
     )
     .option('--domain <domain>', 'domain of the API groups, for example example.com')
     .option('--name <name>', 'name of the operator (default: the name of the folder)')
@@ -57,7 +57,7 @@ function withInitOptions(command: Command): Command {
     )
     .option(
       '--with <parts>',
-      'optional parts, separated by commas: olm (config/manifests, for a catalogue), scorecard (config/scorecard, its tests)',
+      'optional parts, separated by commas: olm (config/manifests, for a catalogue of the Operator Lifecycle Manager), scorecard (config/scorecard, tests of the bundle)',
       namesOf,
     )
     .addOption(
@@ -145,7 +145,7 @@ type ApiNames = 'group' | 'version' | 'kind';
 function choice(flags: string, description: string): Option {
   return new Option(flags, description).default(true).argParser((text: string) => {
     if (text === 'true' || text === 'false') return text === 'true';
-    throw new InvalidArgumentError('want true or false.');
+    throw new InvalidArgumentError('Want true or false.');
   });
 }
 

@@ -6,7 +6,7 @@ import type { TypesOptions } from '../types/write-types.js';
 export function typesCommand(context: CommandContext): Command {
   const command = new Command('types')
     .description(
-      'Write TypeScript modules for the CustomResourceDefinitions of other operators. Each served version gets a module with the type of its objects, and a value that watches, validates and serves them, as defineResource makes it.',
+      'Write TypeScript modules for the CustomResourceDefinitions of other operators. Each served version gets a module with the type of its objects, and a resource as defineResource returns it, to watch, validate and serve the objects.',
     )
     .argument(
       '[sources...]',

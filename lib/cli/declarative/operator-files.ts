@@ -171,7 +171,7 @@ export class FileOperators {
     }
     this.#names = names;
     this.#text = text;
-    this.#logger.info('operators are as in the files', { operators: [...names] });
+    this.#logger.info('the operators in the files were applied', { operators: [...names] });
   }
 
   #warn(running: DeclarativeOperator, { source, locate }: FileOperator): void {

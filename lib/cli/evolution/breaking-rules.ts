@@ -18,7 +18,7 @@ export const breakingRules = {
   'type-changed': error('a field has another type'),
   'required-added': error('a field without a default becomes required'),
   'enum-narrowed': error('a value is no longer allowed'),
-  'enum-widened': warning('a value is new to clients'),
+  'enum-widened': warning('an enum gets a value that clients may not know'),
   'bounds-tightened': error('a minimum is raised, or a maximum lowered'),
   'pattern-changed': error('a pattern is added or changed'),
   'format-changed': error('a format is added or changed'),

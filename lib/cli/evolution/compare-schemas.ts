@@ -227,7 +227,7 @@ const unknownFields = 'x-kubernetes-preserve-unknown-fields';
 const getsSchema =
   'fields of any value get a schema: the server refuses stored values that do not match it';
 const dropped =
-  'the server drops the stored value as soon as the object is written, and that of clients';
+  'the server drops the stored value as soon as the object is written, and the value in requests of clients';
 
 function fieldChanges(before: Schema, after: Schema, path: string): readonly SchemaChange[] {
   const changes: SchemaChange[] = [];
@@ -249,7 +249,7 @@ function fieldChanges(before: Schema, after: Schema, path: string): readonly Sch
       continue;
     if (isStandard(name)) continue;
     const message =
-      'is required: the server refuses objects without it, stored ones too once the object around it changes; make it optional, or give it a default';
+      'is required: the server refuses new objects without the field, and stored ones once the part that lacks it changes; make it optional, or give it a default';
     changes.push({ rule: 'required-added', path: at(name), message });
   }
   if (!isOpen(before) || !isOpen(after)) return changes;

@@ -83,7 +83,7 @@ function lostFields(
     .filter(({ rule }) => rule === 'field-removed')
     .map(({ path }) => ({
       ...{ rule: 'conversion-loses-fields', version: from.name, path },
-      message: `${to.name} lacks the field, and no webhook converts: a write through ${to.name}, or its storage, drops it`,
+      message: `${to.name} lacks the field, and no webhook converts: an object that is written or stored in ${to.name} loses it`,
     }));
 }
 

@@ -98,7 +98,7 @@ function* nameProblems({ name, path, schema }: Field, problem: ProblemOf): Gener
     yield problem('unit-in-name', `an integer needs its unit in the name: ${name}Seconds`);
   }
   if (schema.type === 'string' && /Timestamp$/.test(name)) {
-    yield problem('time-name', `name times with Time: ${name.replace(/stamp$/, '')}`);
+    yield problem('time-name', `the name of a time ends in Time: ${name.replace(/stamp$/, '')}`);
   }
   if (path === 'status.phase') {
     yield problem('no-phase', 'clients that know the phases fail on a new one; use conditions');

@@ -117,7 +117,8 @@ export async function listedFiles(
     .map((name): Insertion => ({ marker, lines: [`  - ${key}${name}`], indentation: '  ' }));
   const inserted = insert(text, insertions);
   if (inserted.type === 'inserted') return [{ type: 'edited', path, text: inserted.text }];
-  const remedy = 'add this where it belongs, or the marker alone, and run the command again';
+  const remedy =
+    'add the lines below where they belong, or only the line with the marker, and run the command again';
   const diff = missingMarkers(path, inserted.missing);
   throw new OperatorError('InvalidConfig', `${path} has lost a marker: ${remedy}\n${diff}`);
 }

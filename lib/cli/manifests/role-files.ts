@@ -112,8 +112,8 @@ function servedAt(own: readonly ResourceType<KubernetesObject>[], client: Client
     } catch (cause) {
       const { kind } = type;
       const what = `the operator works on ${kind} of ${apiVersionOf(type)}`;
-      const remedy = `name it with its plural: { group, version, kind: '${kind}', plural, namespaced }`;
-      const message = `${what}, and only a cluster knows where that is served: ${remedy}`;
+      const remedy = `give the type as { group, version, kind: '${kind}', plural, namespaced }`;
+      const message = `${what}, whose plural and scope are unknown without a cluster: ${remedy}`;
       throw new OperatorError('InvalidConfig', message, { cause });
     }
   };
@@ -154,7 +154,7 @@ export async function namespaceFiles(
     await generatedFile(folder, { ...generated, path: namespacedRolesPath, objects }),
   ];
   const names = [...rulesOf.keys()].join(', ');
-  const note = `roles in other namespaces (${names}) are in ${namespacesFolder}: apply it in addition to config/default; build-installer and helm have them`;
+  const note = `roles in other namespaces (${names}) are in ${namespacesFolder}: apply this folder in addition to config/default; the output of build-installer and helm contains these roles`;
   return { wanted, notes: [note] };
 }
 

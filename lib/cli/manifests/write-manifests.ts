@@ -74,7 +74,7 @@ export async function generate(
 function conversionNotes(operator: OperatorDefinition): readonly string[] {
   return unservedConversions(operator).map(
     ({ kind }) =>
-      `${kind}: functions convert its versions, but webhooks of the operator has no conversionWebhook of it: an API server drops the fields that a version lacks; add conversionWebhook(${kind}) to webhooks`,
+      `${kind}: functions convert its versions, but no conversionWebhook in the webhooks of the operator serves them, so an API server drops the fields that a version lacks; add conversionWebhook(${kind}) to webhooks`,
   );
 }
 

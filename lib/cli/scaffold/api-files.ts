@@ -133,7 +133,7 @@ export async function versionFiles(
     }
     const own = await textIfExists(join(folder, path));
     // Keep what the user has changed in the file. Insertions are not possible, because generated files have no markers.
-    const edited = own === undefined ? text : withCrdVersion(own, resource.version);
+    const edited = own === undefined ? text : withCrdVersion(own, path, resource.version);
     return { type: 'edited', path, text: edited };
   });
   return [
@@ -229,12 +229,12 @@ async function apiOf(
  * has the version. Keeps the rest.
  * @throws OperatorError `InvalidConfig`: not a definition, or without a stored version
  */
-function withCrdVersion(text: string, version: string): string {
+function withCrdVersion(text: string, path: string, version: string): string {
   const document = parseDocument(checkYamlDepth(text, 'CustomResourceDefinition'));
-  const versions = crdVersionsOf(document.get('spec'));
+  const versions = crdVersionsOf(document.get('spec'), path);
   if (find(versions, 'name', version) !== undefined) return text;
   const added = find(versions, 'storage', true)?.clone() as YAMLMap | undefined;
-  if (added === undefined) throw noVersions();
+  if (added === undefined) throw noVersions(path);
   added.set('name', version);
   added.set('storage', false);
   for (const field of ['deprecated', 'deprecationWarning']) added.delete(field);
@@ -242,9 +242,9 @@ function withCrdVersion(text: string, version: string): string {
   return document.toString({ lineWidth: 0 });
 }
 
-function crdVersionsOf(spec: unknown): YAMLSeq {
+function crdVersionsOf(spec: unknown, path: string): YAMLSeq {
   const versions = isMap(spec) ? spec.get('versions') : undefined;
-  if (!isSeq(versions)) throw noVersions();
+  if (!isSeq(versions)) throw noVersions(path);
   return versions;
 }
 
@@ -252,10 +252,7 @@ function find({ items }: YAMLSeq, field: string, value: unknown): YAMLMap | unde
   return items.filter((item) => isMap(item)).find((item) => item.get(field) === value);
 }
 
-function noVersions(): OperatorError {
+function noVersions(path: string): OperatorError {
   const remedy = 'restore its versions, or delete the file and run the command again';
-  return new OperatorError(
-    'InvalidConfig',
-    `a definition below config/crd has no stored version; ${remedy}`,
-  );
+  return new OperatorError('InvalidConfig', `${path} has no stored version; ${remedy}`);
 }

@@ -247,7 +247,9 @@ function controllerOf(
   }
   if ((first.controller === 'lifecycle') !== (style === 'lifecycle')) {
     const remedy = 'leave out --no-resource, and pass --force';
-    throw new UsageError(`--style ${style}: the status of ${kind} does not fit; ${remedy}`);
+    throw new UsageError(
+      `--style ${style}: the schema of ${kind} has the status of another style; ${remedy}`,
+    );
   }
   const resource = { ...first, controller: style };
   return { type: 'kind', resource, withResource: false, withController: true };

@@ -144,7 +144,8 @@ function changed(
   }
   const inserted = insert(plainText(before), insertions);
   if (inserted.type === 'markers-missing') {
-    const remedy = 'add this where it belongs, or the marker alone, and run the command again';
+    const remedy =
+      'add the lines below where they belong, or only the line with the marker, and run the command again';
     return `${path} has lost markers: ${remedy}\n${missingMarkers(path, inserted.missing)}`;
   }
   const text = withLineEndings(inserted.text, before);

@@ -162,7 +162,7 @@ export async function renderProject(
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     // The error names an option that the user has not given: PROJECT has the value.
-    const what = `the kinds in ${join(folder, projectFileName)} can't be created again`;
+    const what = `the templates can't be filled from ${join(folder, projectFileName)}; correct that file`;
     throw new OperatorError('InvalidConfig', `${what}: ${error.message}`, { cause: error });
   } finally {
     await rm(directory, { recursive: true, force: true });

@@ -39,7 +39,10 @@ function refuseNames({ metadata, spec }: CustomResourceDefinition): void {
   const refuse = (field: string, problem: string | undefined): void => {
     if (problem === undefined) return;
     const which = `CustomResourceDefinition ${JSON.stringify(name)}`;
-    throw new OperatorError('InvalidConfig', `${which}: ${field}: ${problem}; correct it there`);
+    throw new OperatorError(
+      'InvalidConfig',
+      `${which}: ${field}: ${problem}; correct the definition`,
+    );
   };
   refuse('metadata.name', dns1123SubdomainProblem(name));
   refuse('spec.group', dns1123SubdomainProblem(group));

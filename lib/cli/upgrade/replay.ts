@@ -277,7 +277,7 @@ function remedyFor(kind: string, fields: readonly string[]): string {
     return 'correct the fields that the server names, or take the change back';
   const undo = 'take the change back';
   if (fields.some((path) => path.startsWith('spec.volumeClaimTemplates'))) {
-    return `${undo}, or set onImmutable to recreateOrphan, which keeps the pods; claims that are there stay as they are`;
+    return `${undo}, or set onImmutable to recreateOrphan, which keeps the pods; existing claims stay as they are`;
   }
   if (kind === 'Service')
     return `${undo}, or set onImmutable to recreate: its address changes then`;

@@ -90,7 +90,7 @@ export function resourceOf(
 
 function withoutDefinition(object: UnstructuredObject): Finding {
   const message = `the new version does not define ${object.kind} of ${groupOf(object.apiVersion)}`;
-  const remedy = 'keep the resource in the operator as long as there are any';
+  const remedy = 'keep the resource in the operator as long as objects of the kind exist';
   return finding('version', referenceTo(object), { message, remedy });
 }
 

@@ -137,7 +137,7 @@ function attempt<T extends object>(
   if (isJsonObject(converted) && !(converted instanceof Promise)) return converted;
   throw invalid(
     object,
-    `its conversion of ${version} returned no object; return it, not a Promise`,
+    `its conversion of ${version} returned no object; return the converted object, not a Promise`,
   );
 }
 
@@ -151,7 +151,7 @@ function checkMetadata(before: KubernetesObject, after: KubernetesObject): void 
   if (changed.length === 0) return;
   throw invalid(
     before,
-    `its conversion changed the metadata (${changed.join(', ')}): leave all but labels and annotations`,
+    `its conversion changed the metadata (${changed.join(', ')}); change only labels and annotations`,
   );
 }
 

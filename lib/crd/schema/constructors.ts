@@ -379,7 +379,7 @@ function fromStandard<S extends StandardJSONSchemaV1>(
     const changed = differingType(input, output);
     if (changed === undefined) return input;
     const what = changed === '' ? 'values' : changed;
-    const why = `it changes the type of ${what}, but the API server stores what is written`;
+    const why = `it changes the type of ${what}, but the API server stores what is written; remove the transformation`;
     throw new OperatorError('InvalidDefinition', `s.fromStandard: ${vendor}: ${why}`);
   } catch (error) {
     if (isOperatorError(error)) throw error;

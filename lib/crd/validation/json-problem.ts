@@ -14,9 +14,10 @@ export function jsonProblem(value: unknown): string | undefined {
       around.delete(leaves);
       continue;
     }
-    if (['function', 'symbol', 'bigint'].includes(typeof one)) return `contains a ${typeof one}`;
+    if (['function', 'symbol', 'bigint'].includes(typeof one))
+      return `contains a ${typeof one}, which has no JSON form`;
     if (typeof one === 'number' && !Number.isFinite(one))
-      return `contains ${one}, no number of JSON`;
+      return `contains ${one}, which is not a JSON number`;
     if (typeof one !== 'object' || one === null) continue;
     if (around.has(one)) return 'contains itself';
     if (around.size >= deepest) return `is nested more than ${deepest} levels deep`;

@@ -89,7 +89,10 @@ export class ViewApiServer {
     if (this.#attached?.views.server === views.server) return;
     if (this.#attached !== undefined) {
       const remedy = 'put the operators that share a server into one group';
-      throw new OperatorError('InvalidOption', `it serves other views already: ${remedy}`);
+      throw new OperatorError(
+        'InvalidOption',
+        `${subject}: it serves the views of another group already; ${remedy}`,
+      );
     }
     this.#attached = { views, entrance: views.server.entrance(this.#access) };
   }
@@ -102,7 +105,10 @@ export class ViewApiServer {
    */
   async start(signal?: AbortSignal): Promise<void> {
     if (this.#state !== 'new') {
-      throw new OperatorError('AlreadyStarted', 'the API server of views was started before');
+      throw new OperatorError(
+        'AlreadyStarted',
+        `${subject}: it was started before; make a new one`,
+      );
     }
     if (isAborted(signal)) {
       throw new OperatorError('Aborted', 'the start was aborted', { cause: signal?.reason });

@@ -135,7 +135,7 @@ class OperatorObjects {
     ...{ type: OperatorResource, fieldManager, strategy: 'apply', generation: false },
     // Fields that dcontroller's own definition of the resource does not have.
     optional: ['controllers[].target', 'controllers[].conditions[].observedGeneration'],
-    remedy: 'run one operator for them',
+    remedy: 'let only one program write the status of Operator objects',
   });
   /** Names of the operators that the group runs for an object. */
   readonly #own = new Set<string>();
@@ -387,7 +387,7 @@ class OperatorObjects {
   /** Reports that the group runs another operator of this name. */
   async #refuse(object: OperatorResource, context: ReconcileContext): Promise<Result> {
     const { name = '' } = object.metadata;
-    const message = `the process runs an operator ${name} that is not from this object`;
+    const message = `the process runs an operator ${name} that is not from this object; rename one of them`;
     return this.#reportNotRunning(
       object,
       { status: 'False', reason: 'NotReady', message },

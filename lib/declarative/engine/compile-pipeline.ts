@@ -55,8 +55,7 @@ function joinOf(
   const { names, options } = site;
   const joins = written.filter(({ name }) => name === '@join');
   for (const { place, context } of joins) {
-    if (place > 0)
-      context.report({ message: '@join is the first stage, and there is one at most' });
+    if (place > 0) context.report({ message: 'want @join only once, as the first stage' });
   }
   const [join] = joins;
   if (join === undefined) {
@@ -74,7 +73,7 @@ function warningsOf({ path, sources, orders }: JoinPlan): SpecProblem[] {
   const untied = orders.untied.map((number) => sources[number]?.name).join(', ');
   const message =
     `no equality links ${untied} to ${sources[0]?.name ?? ''}, so all their objects are compared, ` +
-    `which is slow; add @eq or @in of an expression of each, alone or in the @and of the condition`;
+    `which is slow; add an @eq or @in with an expression of each source, alone or in the @and of the condition`;
   return [{ path, message }];
 }
 

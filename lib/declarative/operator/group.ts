@@ -59,7 +59,10 @@ export class Group {
   addOperator(name: string, spec: OperatorInput): Promise<DeclarativeOperator> {
     return this.#turns.run(name, async () => {
       if (!this.#operators.has(name)) return this.#add(name, spec);
-      throw new OperatorError('InvalidOption', `there is an operator ${name} in the group`);
+      throw new OperatorError(
+        'InvalidOption',
+        `the group has an operator ${name} already; choose another name, or call upsertOperator`,
+      );
     });
   }
 

@@ -250,7 +250,10 @@ export class DeclarativeOperator {
 
   #refuseTwice(): void {
     if (!this.#isStarted) return;
-    throw new OperatorError('AlreadyStarted', `operator ${this.name}: it was started before`);
+    throw new OperatorError(
+      'AlreadyStarted',
+      `operator ${this.name}: it was started before; make a new one`,
+    );
   }
 
   async #apply(plan: OperatorPlan, options: OperatorChangeOptions): Promise<void> {

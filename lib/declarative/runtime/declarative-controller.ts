@@ -144,7 +144,10 @@ export class DeclarativeController {
    */
   async start(): Promise<void> {
     if (this.#starting !== undefined) {
-      throw new OperatorError('AlreadyStarted', `controller ${this.name} was started before`);
+      throw new OperatorError(
+        'AlreadyStarted',
+        `controller ${this.name}: it was started before; make a new one`,
+      );
     }
     if (this.#ending.signal.aborted) throw this.#stoppedError();
     if (this.#compiled.plan === undefined) return;

@@ -132,7 +132,7 @@ function namespaceProblem(
   }
   if (informer.covers(namespace)) return undefined;
   const problem = `${kind} in namespace ${namespace}: the manager is limited to other namespaces`;
-  const remedy = 'add this one to them, or change the source';
+  const remedy = 'add this namespace to those of the manager, or change the source';
   return new OperatorError('InvalidOption', `${problem}; ${remedy}`);
 }
 

@@ -342,7 +342,7 @@ function textOf({ path, subject, error }: StageFailure): string {
 }
 
 /** The message omits the error, which may contain data of a Secret. */
-const brokenText = 'pipeline: failed outside of its expressions, is processed again; see the log';
+const brokenText = 'pipeline: it failed outside of its expressions, and runs again; see the log';
 
 const fullReconcileCause: PipelineCause = { trigger: { type: 'source', source: 'full reconcile' } };
 

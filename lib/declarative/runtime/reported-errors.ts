@@ -199,10 +199,10 @@ export async function hotLoopError(
   const writers = new Set([...managersOf(after), ...managersOf(live)]);
   const why = trigger.type === 'event' ? await describeCause(trigger.object, client) : '';
   const message =
-    `keeps writing because of its own writes, ${writesPerMinute} times a minute, ` +
-    `${object.kind} ${keyString(object)} last${changing}; ` +
-    `it is written by ${[...writers].join(', ') || 'an unknown writer'}${why}. ` +
-    `Such writes wait ${delayMs} ms now, and longer if this continues`;
+    `its own writes cause further writes, ${writesPerMinute} times a minute, ` +
+    `most recently of ${object.kind} ${keyString(object)}${changing}; ` +
+    `the object is written by ${[...writers].join(', ') || 'an unknown writer'}${why}. ` +
+    `Such writes now wait ${delayMs} ms, and longer if this continues`;
   return new OperatorError('HotLoop', message);
 }
 

@@ -44,7 +44,8 @@ export function loadOperators(text: string, source: string): readonly LoadedOper
     return document.errors.length > 0 ? [] : readDocument(document, { source, lines, problems });
   });
   if (problems.length === 0 && operators.length === 0) {
-    const message = 'there is no operator: want kind: Operator, or controllers';
+    const message =
+      'there is no operator: want a document with kind: Operator, or with controllers';
     problems.push({ path: [], message });
   }
   if (problems.length > 0) throw new InvalidSpecError(source, problems.toSorted(byPlace));

@@ -95,7 +95,7 @@ export class ViewKinds {
     const { plural } = viewType(operator, kind);
     const other = this.#of(operator).find(({ type }) => type.plural === plural);
     if (other === undefined) return;
-    const message = `${what}: ${other.type.kind} is served under the same name, ${plural}`;
+    const message = `${what}: ${other.type.kind} is served under the same name, ${plural}; rename one of them`;
     throw new OperatorError('InvalidObject', message);
   }
 

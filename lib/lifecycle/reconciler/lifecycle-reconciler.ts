@@ -82,7 +82,10 @@ export class LifecycleReconciler<CR extends LifecycleObject> {
    */
   async reconcile(request: LifecycleRequest, operatorVersion: string): Promise<Result> {
     if (operatorVersion === '') {
-      throw new OperatorError('InvalidOption', 'lifecycle reconciler: operatorVersion is empty');
+      throw new OperatorError(
+        'InvalidOption',
+        'lifecycle reconciler: operatorVersion is empty; pass the version of the operator',
+      );
     }
     const settings = this.#settings;
     const { client = settings.client, signal } = request;

@@ -190,7 +190,9 @@ export function resolveSettings<CR extends LifecycleObject>(
     throw invalid(`callbackTimeoutMs ${callbackTimeoutMs}: want more than 0`);
   }
   if (crManager.status !== undefined && crManager.withStatus === undefined) {
-    throw invalid('crManager has status, and no withStatus: the status could not be written');
+    throw invalid(
+      'crManager has status, and no withStatus, so the status could not be written; add withStatus',
+    );
   }
   const problem = dns1123SubdomainProblem(options.namespace);
   if (problem !== undefined) throw invalid(`namespace: ${problem}`);

@@ -68,8 +68,11 @@ export function resolveShardingOptions(options: ShardingOptions): ResolvedShardi
   const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000 } = options;
   const { drainMs = 10_000, clock = systemClock, random = systemRandom } = options;
   const { logger = silentLogger, metrics = noMetrics } = options;
-  const problem = dns1123LabelProblem(name) ?? dns1123LabelProblem(namespace);
-  if (problem !== undefined) throw invalid(`name ${name}, namespace ${namespace}: ${problem}`);
+  const names = { name, namespace };
+  for (const [option, text] of Object.entries(names)) {
+    const problem = dns1123LabelProblem(text);
+    if (problem !== undefined) throw invalid(`${option}: ${problem}`);
+  }
   if (name.length > 50) throw invalid(`name ${name}: want 50 characters at most`);
   if (!['key', 'namespace'].includes(by)) throw invalid(`by ${by}: want key or namespace`);
   if (identity === '') throw invalid('identity must not be empty');

@@ -104,7 +104,7 @@ export class Sharding implements KeyOwnership, Runnable {
     const { signal: lost } = this.#term;
     const check = (what: string): void => {
       if (this.#machine.holds(slot, term, this.#nowMs())) return;
-      const why = `this replica does not own its shard, or Lease ${this.#machine.name} is stale`;
+      const why = `this replica does not own the shard of the key, or its Lease ${this.#machine.name} is stale`;
       throw new OperatorError('Fenced', `${what}: not sent, because ${why}`);
     };
     return { check, lost };
@@ -134,7 +134,8 @@ export class Sharding implements KeyOwnership, Runnable {
    * be called only once.
    */
   async run({ signal, ready }: Pick<RunnableContext, 'signal' | 'ready'>): Promise<void> {
-    if (this.#store !== undefined) throw new OperatorError('Stopped', 'sharding: it ran already');
+    if (this.#store !== undefined)
+      throw new OperatorError('Stopped', 'sharding: run was called before; make a new one');
     this.#store = new ShardStore(this.#options, this.#ended.signal);
     const over = new Promise<void>((resolve) => (this.#whenOver = resolve));
     const onAbort = (): void => this.#step({ type: 'stop' });
@@ -173,7 +174,7 @@ export class Sharding implements KeyOwnership, Runnable {
   #checkTerm(): void {
     if (this.#termNumber === this.#machine.term) return;
     this.#termNumber = this.#machine.term;
-    const message = `sharding: the Lease of this replica was taken from it`;
+    const message = `sharding: another replica took the Lease of this replica`;
     this.#options.logger.warn(message, { joinsAgainAs: this.#machine.name });
     this.#term.abort(new OperatorError('Fenced', message));
     this.#term = new AbortController();
@@ -228,7 +229,7 @@ export class Sharding implements KeyOwnership, Runnable {
       this.#step({ type: 'listed', view, startedMs });
     } catch (error) {
       if (!this.#ended.signal.aborted) {
-        this.#options.logger.warn('sharding: Leases not listed', { error });
+        this.#options.logger.warn('sharding: the Leases could not be listed', { error });
       }
       this.#problem = error;
       this.#step({ type: 'listFailed' });
@@ -241,7 +242,10 @@ export class Sharding implements KeyOwnership, Runnable {
       await Promise.all(released);
     } catch (error) {
       // Work that may continue must not lose its slots: they stay owned until this process ends.
-      this.#options.logger.error('sharding: keys not released', { error });
+      this.#options.logger.error(
+        'sharding: a controller could not release its keys, so this replica keeps them until it ends',
+        { error },
+      );
       return;
     }
     this.#step({ type: 'drained', drain });
@@ -253,7 +257,10 @@ export class Sharding implements KeyOwnership, Runnable {
       try {
         listener.acquired(isNew);
       } catch (error) {
-        this.#options.logger.error('sharding: keys not acquired', { error });
+        this.#options.logger.error(
+          'sharding: a controller could not add the keys that this replica acquired',
+          { error },
+        );
       }
     }
   }
@@ -358,8 +365,8 @@ function shardMetrics(metrics: Metrics, name: string) {
     return (value: number): void => made.set(value, { name });
   };
   const share = gauge('owned_share', 'Share of all keys that this replica owns, from 0 to 1.');
-  const members = gauge('members', 'Replicas that share the keys, as this one sees it.');
-  const epoch = gauge('epoch', 'Epoch of the assignment that this replica saw last.');
+  const members = gauge('members', 'Replicas that share the keys, according to this replica.');
+  const epoch = gauge('epoch', 'Epoch of the latest assignment of keys that this replica read.');
   const update = (figures: ShardFigures): void => {
     share(figures.share);
     members(figures.members.length);

@@ -100,13 +100,13 @@ function resolveOptions(options: GeneratedCertificatesOptions): CertificateRotat
     refuse('dnsNames must not be empty; give the host names that the API server connects to');
   if (!(intervalMs >= 1)) refuse(`intervalMs ${intervalMs}: want 1 or more`);
   if (!(rotateBeforeMs > 0 && rotateBeforeMs < validityMs)) {
-    refuse(`rotateBeforeMs ${rotateBeforeMs}: want more than 0, less than ${validityMs}`);
+    refuse(
+      `rotateBeforeMs ${rotateBeforeMs}: want more than 0, and less than validityMs (${validityMs})`,
+    );
   }
   // Otherwise a new authority would be due for replacement at once.
   if (!(authorityValidityMs >= 2 * validityMs + settleMs)) {
-    refuse(
-      `authorityValidityMs ${authorityValidityMs}: want at least twice validityMs and settleMs`,
-    );
+    refuse(`authorityValidityMs ${authorityValidityMs}: want at least 2 * validityMs + settleMs`);
   }
   const secret = new CertificateSecret(client, options.secret);
   const resolved = {

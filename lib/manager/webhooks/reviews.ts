@@ -228,7 +228,8 @@ function checkConverted(
   checkJson(converted, subject);
   const { apiVersion: version, kind, metadata } = converted;
   const got = `${String(kind)} (${String(version)})`;
-  if (version !== desiredApiVersion || kind !== object.kind) fail(`returned ${got}`);
+  if (version !== desiredApiVersion || kind !== object.kind)
+    fail(`returned ${got}, want ${object.kind} (${desiredApiVersion})`);
   if (!isJsonObject(metadata)) return fail('lost the metadata; copy it');
   for (const field of ['name', 'namespace', 'uid'] as const) {
     if (metadata[field] === object.metadata[field]) continue;

@@ -85,7 +85,9 @@ export class WebhookHandlers {
       throw new TypeError('its handler has to return allowed(), denied(…) or mutated(…)');
     }
     if (verdict.type === 'mutated' && webhook.type === 'validating') {
-      throw new TypeError('a validating webhook can not change the object');
+      throw new TypeError(
+        'a validating webhook can not change the object: return allowed() or denied(…)',
+      );
     }
     if (verdict.type === 'mutated' && request.object === undefined) {
       // Given such a patch, the API server would answer 500, whatever the failurePolicy.
@@ -143,7 +145,7 @@ function asJson(verdict: Allowed | Denied | Mutated, subject: string): Allowed |
   checkJson(rest, subject);
   if (!isJsonObject(object) || (object as unknown) instanceof Promise) {
     const got = notAnObject(object);
-    throw new OperatorError('InvalidValue', `${subject}: the object is ${got}`);
+    throw new OperatorError('InvalidValue', `${subject}: want an object, got ${got}`);
   }
   return { ...verdict, object: jsonCopy(object, subject) };
 }

@@ -107,7 +107,7 @@ export class WebhookServer implements Runnable {
     const handlers = new WebhookHandlers(this.webhooks, { metrics: this.#metrics, logger });
     const read = async (): Promise<PostedAnswer> => {
       const text = await body(limit);
-      if (text === undefined) return refusal(413, `${path}: more than ${limit} bytes`);
+      if (text === undefined) return refusal(413, `${path}: the body has more than ${limit} bytes`);
       return handlers.answer({ path, body: text, signal });
     };
     // A chunked body has no length.

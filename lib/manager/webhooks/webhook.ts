@@ -195,7 +195,8 @@ function problemOf(
     return `failurePolicy: want Fail or Ignore, got ${JSON.stringify(failurePolicy)}`;
   }
   if (!path.startsWith('/')) return `path ${path}: it has to begin with /`;
-  if (name.split('.').length < 3) return 'name: the API server wants at least three parts';
+  if (name.split('.').length < 3)
+    return 'name: want at least three parts, separated by dots, such as check.shops.example.com';
   if (!(Number.isInteger(timeoutSeconds) && timeoutSeconds >= 1 && timeoutSeconds <= 30)) {
     return `timeoutSeconds ${timeoutSeconds}: want 1 to 30`;
   }

@@ -283,7 +283,7 @@ export class FrameworkReconciler<T extends KubernetesObject> {
       return done();
     }
     const { finalizer } = this.#options;
-    const note = `it is being deleted, and no resource set handles it: ${finalizer} holds it`;
+    const note = `no resource set handles the object, which is being deleted, so its finalizer ${finalizer} stays; let a set handle it, or remove the finalizer`;
     if (this.#reports.isNew(id, 'unhandled', note)) {
       pass.logger.warn(note);
       const facts = { reason: 'NoResourceSet', action: 'Delete', note } as const;

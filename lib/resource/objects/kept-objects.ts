@@ -259,7 +259,7 @@ function checkOptions(options: Partial<Record<keyof KeptOptions<never, never>, u
     throw new InvalidConfigError(`resource ${name}: ${why}`);
   };
   if (!Array.isArray(types)) return refuse('types: want a list of kinds');
-  if (types.length === 0) refuse('types is empty');
+  if (types.length === 0) refuse('types is empty; give at least one kind');
   // A circular import passes undefined.
   const missing = types.findIndex((type: Partial<TypeMeta> | undefined) => !isName(type?.kind));
   if (missing >= 0) refuse(`types[${missing}]: want a ResourceType, or { apiVersion, kind }`);

@@ -217,7 +217,7 @@ function createdTwice(step: PlayedStep, whole: PlayedStep): CrashProblem[] {
   return [...creationsIn(step.requests)].flatMap(([name, count]) => {
     const want = usual.get(name) ?? 0;
     if (count <= Math.max(want, 1)) return [];
-    const message = `${name} made an object ${count} times, uninterrupted ${want} times`;
+    const message = `${name} made an object ${count} times, but ${want} times in the uninterrupted run`;
     return [{ type: 'createdTwice', message } as const];
   });
 }

@@ -135,7 +135,10 @@ export function resolveScenario<C extends CrashCluster>(
   const names = [startStep, ...steps.map((step) => step.name)];
   const twice = names.find((each, at) => names.indexOf(each) !== at);
   if (twice !== undefined) {
-    throw new OperatorError('InvalidOption', `${name}: two steps are called ${twice}`);
+    throw new OperatorError(
+      'InvalidOption',
+      `${name}: two steps are called ${twice}; give one of them another name`,
+    );
   }
   const resolved = {
     ...{ name, operator, steps, setup, teardown, invariant, kinds },

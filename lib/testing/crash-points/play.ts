@@ -147,7 +147,7 @@ export class Play<C extends CrashCluster> {
     await this.#stayCalm(
       this.#scenario.steadyMs,
       (names, count) =>
-        `${name}: ${count} writes after it had been carried out: ${names} (or does «until» hold before all work is done?)`,
+        `${name}: ${count} writes after the step was complete: ${names} (or does its «until» hold before all work is done?)`,
     );
     await this.#checkInvariant(name);
     const requests = this.#trace.requests.slice(count);
@@ -269,7 +269,7 @@ export class Play<C extends CrashCluster> {
       if (clock.monotonicMs() >= deadlineMs) {
         throw ended(
           'notConverged',
-          `the operator did not end ${shutdownMs / 1_000} s after its signal`,
+          `the operator did not end ${shutdownMs / 1_000} s after its signal was aborted`,
         );
       }
       await letTimePass(clock, deadlineMs - clock.monotonicMs());
@@ -342,7 +342,7 @@ export class Play<C extends CrashCluster> {
 
   #goesOn(): PlayEnded {
     const last = this.#trace.requests.slice(-3).map(describeRequest).join(', ');
-    return ended('notConverged', `the operator never settles: ${last}`);
+    return ended('notConverged', `the operator does not settle; its last requests: ${last}`);
   }
 
   async #rise(): Promise<void> {

@@ -170,7 +170,7 @@ function pointsOf<P extends Interruption>(
   const found = all.filter((point) => wanted.every(([key, value]) => point[key] === value));
   if (found.length === 0) {
     const asked = JSON.stringify(wanted.length > 0 ? only : { modes });
-    const message = `${name}: ${sweep.call} has no point ${asked}`;
+    const message = `${name}: no request of the scenario matches ${asked}; correct the options of ${sweep.call}`;
     throw new OperatorError('InvalidOption', message);
   }
   return sample === undefined ? found : sampleOf(found, sample);

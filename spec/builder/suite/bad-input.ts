@@ -213,7 +213,7 @@ export function badInputSuite(open: OpenScene): void {
             .builder({ rolloutOrder: ['data'] })
             .deployment({ name: 'web', podSpec, nodeType: dynamic('dta') }),
         'UnknownReference',
-        'its nodeType dta is not in rolloutOrder (data)',
+        'its nodeType dta is not in rolloutOrder (data); add it there, or correct it',
       ],
       [
         'an object in another namespace than its owner',
@@ -226,7 +226,7 @@ export function badInputSuite(open: OpenScene): void {
         (scene) =>
           scene.builder().object({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'a' } }),
         'InvalidOwner',
-        'the owner is namespaced, the object is not',
+        'the owner is namespaced, the object is not; leave the object out',
       ],
     ];
     for (const [title, chain, code, text] of cases) {

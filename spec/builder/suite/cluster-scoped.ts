@@ -104,7 +104,7 @@ export function clusterScopedSuite(open: OpenScene): void {
         .reconcile();
     }
     expect(warnings).to.deep.equal([
-      `with the option namespace (${scene.namespace}), objects in ${elsewhere} are not pruned once the chain has no object there; give each link its namespace instead`,
+      `with the option namespace (${scene.namespace}), objects in ${elsewhere} are not pruned once the chain has no object there; give each object its namespace instead of the option`,
     ]);
   });
 
@@ -209,6 +209,6 @@ export function clusterScopedSuite(open: OpenScene): void {
       .reconcile()
       .catch((error: unknown) => error);
     expect(failure).to.have.property('code', 'InvalidOption');
-    expect((failure as Error).message).to.include('set the option namespace');
+    expect((failure as Error).message).to.include('or set the option namespace');
   });
 }

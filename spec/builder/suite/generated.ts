@@ -210,7 +210,7 @@ export function generatedSuite(open: OpenScene): void {
     const text = 'x' as unknown as () => string;
     expect(() => chainOf({ password: text })).to.throw('generated.password: want a function');
     expect(() => chainOf(null as unknown as Generated)).to.throw(
-      'generated: want functions by key',
+      'generated: want an object with a function for each key',
     );
   });
 }

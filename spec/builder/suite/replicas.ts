@@ -62,7 +62,7 @@ export function replicasSuite(open: OpenScene): void {
     await scale(scene, 'web', 5);
     scene.events.length = 0;
     await chainOf(scene, 3).reconcile();
-    const note = `Configured Deployment ${scene.namespace}/web: spec.replicas (drift by horizontal-pod-autoscaler; if an autoscaler sets it: replicas: 'external' in a builder, no replicas elsewhere)`;
+    const note = `Configured Deployment ${scene.namespace}/web: spec.replicas (drift by horizontal-pod-autoscaler; if an autoscaler sets it: set replicas: 'external' in a builder, and leave replicas out elsewhere)`;
     expect(scene.events.map((event) => event.note)).to.deep.equal([note]);
   });
 

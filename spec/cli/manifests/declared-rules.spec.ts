@@ -55,7 +55,7 @@ describe('The declared rules of an operator', () => {
       .to.be.an('error')
       .with.property(
         'message',
-        "the operator works on Deployment of stock.example/v1, and only a cluster knows where that is served: name it with its plural: { group, version, kind: 'Deployment', plural, namespaced }",
+        "the operator works on Deployment of stock.example/v1, whose plural and scope are unknown without a cluster: give the type as { group, version, kind: 'Deployment', plural, namespaced }",
       );
   });
 });

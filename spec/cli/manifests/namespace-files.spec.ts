@@ -40,7 +40,7 @@ describe('Roles in namespaces', () => {
         },
       ],
       notes: [
-        'roles in other namespaces (there) are in config/namespaces: apply it in addition to config/default; build-installer and helm have them',
+        'roles in other namespaces (there) are in config/namespaces: apply this folder in addition to config/default; the output of build-installer and helm contains these roles',
       ],
     });
   });

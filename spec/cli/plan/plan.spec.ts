@@ -346,7 +346,7 @@ describe('operator-builder plan', () => {
     [
       'an incomplete object',
       'kind: Shop',
-      'want objects with an apiVersion, a kind and a metadata.name',
+      'shop.yaml: want Kubernetes objects, got a Shop without apiVersion and metadata.name',
     ],
     ['an empty file', '', 'no objects found'],
     [

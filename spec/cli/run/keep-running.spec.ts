@@ -128,7 +128,7 @@ describe('keepRunning', () => {
     await until('second begins');
     expect(told).to.deep.equal([
       'sources changed: the operator restarts',
-      'the previous operator failed while it stopped: has not ended in time: stuck',
+      'the previous operator failed while it stopped: runnables have not ended in time: stuck',
     ]);
     stop.abort();
     await kept;

@@ -426,7 +426,7 @@ describe('operator-builder create api', () => {
       [
         'the style lifecycle with a different status',
         ['Shop', 'v1alpha1', '--no-resource', '--force', '--style', 'lifecycle'],
-        '--style lifecycle: the status of Shop does not fit',
+        '--style lifecycle: the schema of Shop has the status of another style',
       ],
       [
         'a call without anything to create',
@@ -434,7 +434,7 @@ describe('operator-builder create api', () => {
         'nothing to add',
       ],
       ['a controller of a missing kind', ['Pot', 'v1', '--no-resource'], 'leave out --no-resource'],
-      ['an invalid boolean', ['Pot', 'v1', '--controller=maybe'], 'want true or false'],
+      ['an invalid boolean', ['Pot', 'v1', '--controller=maybe'], 'Want true or false'],
     ] as const) {
       it(what, async () => {
         const before = await textsIn(file('own'));

@@ -22,7 +22,7 @@ describe('create api in a project with damaged files', () => {
       const { code, stderr } = await createApi(file('shops'), 'Shop', 'v2');
       expect(code).to.equal(1);
       expect(stderr).to.equal(
-        'error: a definition below config/crd has no stored version; restore its versions, or delete the file and run the command again\n',
+        `error: ${definition} has no stored version; restore its versions, or delete the file and run the command again\n`,
       );
       expect(await textsIn(file('shops'))).to.deep.equal(before);
       await writeFile(file('shops', definition), whole);

@@ -189,7 +189,7 @@ describe('operator-builder delete api', () => {
     const { code, stderr } = await deleteApi(folder, 'Pot');
     expect(code).to.equal(1);
     expect(stderr).to.include(
-      `the kinds in ${folder}/PROJECT can't be created again: --conversion: Shop has only one version`,
+      `the templates can't be filled from ${folder}/PROJECT; correct that file: --conversion: Shop has only one version`,
     );
   });
 

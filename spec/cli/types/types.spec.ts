@@ -121,7 +121,10 @@ describe('operator-builder types', () => {
       ['  group: ', 'spec.group: is missing or invalid; complete the definition'],
       ['    kind: ', 'spec.names.kind: is missing or invalid; complete the definition'],
       ['  versions:', 'spec.versions[0].name: is missing or invalid; complete the definition'],
-      ['      schema:', 'spec.versions[0].schema.openAPIV3Schema: is missing; correct it there'],
+      [
+        '      schema:',
+        'spec.versions[0].schema.openAPIV3Schema: is missing; correct the definition',
+      ],
     ] as const) {
       expect(await types(yaml.slice(0, yaml.indexOf(`\n${end}`))), end).to.equal(
         `error: CustomResourceDefinition "gadgets.factory.example.com": ${missing}\n`,

@@ -85,7 +85,7 @@ describe('A write that the server refuses in upgrade-check', () => {
     ],
     [
       ...[set(claims('1Gi')), set(claims('2Gi'))],
-      `${undo}, or set onImmutable to recreateOrphan, which keeps the pods; claims that are there stay as they are`,
+      `${undo}, or set onImmutable to recreateOrphan, which keeps the pods; existing claims stay as they are`,
     ],
     [
       ...[set({ serviceName: 'a' }), set({ serviceName: 'b' })],

@@ -137,7 +137,7 @@ describe('defineResource with a definition that API servers refuse', () => {
     for (const [limit, a] of Object.entries(limited)) {
       const schema = s.object({ spec: s.object({ a }) });
       expect(problemsOf({ schema })).to.deep.equal([
-        `versions[0].schema.properties[spec].properties[a].${limit}: contains NaN, no number of JSON`,
+        `versions[0].schema.properties[spec].properties[a].${limit}: contains NaN, which is not a JSON number`,
       ]);
     }
   });

@@ -60,7 +60,7 @@ describe('compilePlan', () => {
     ],
     [
       [{ '@select': true }, { '@join': true }],
-      ['pipeline[1]["@join"]: @join is the first stage, and there is one at most'],
+      ['pipeline[1]["@join"]: want @join only once, as the first stage'],
     ],
     [
       { '@gather': '$.a' },

@@ -162,7 +162,7 @@ describe('A file with operators', () => {
       ]);
     }
     expect(() => loadOperators(JSON.stringify({ kind: 'PodList', items }), 'f.yaml')).to.throw(
-      'f.yaml: there is no operator: want kind: Operator, or controllers',
+      'f.yaml: there is no operator: want a document with kind: Operator, or with controllers',
     );
     const wrong = JSON.stringify({ kind: 'List', items: [{ ...operator, spec: {} }] });
     expect(() => loadOperators(wrong, 'f.yaml')).to.throw(

@@ -228,7 +228,7 @@ describe('PipelineRun', () => {
     for (const name of ['a', 'b', 'c']) changed?.(name);
     await setup.until(() => failed.length === 1);
     expect(run.problems()).to.deep.equal([
-      'pipeline: failed outside of its expressions, is processed again; see the log',
+      'pipeline: it failed outside of its expressions, and runs again; see the log',
     ]);
     names.add('d');
     changed?.('d');

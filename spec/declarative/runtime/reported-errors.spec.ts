@@ -204,11 +204,11 @@ describe('The error of a controller that feeds itself', () => {
     const error = await hotLoopError({ ...slowed, trigger, live }, ConfigMap, client);
     expect(error.code).to.equal('HotLoop');
     expect(error.message).to.equal(
-      'keeps writing because of its own writes, 40 times a minute, ConfigMap ns/a last, ' +
+      'its own writes cause further writes, 40 times a minute, most recently of ConfigMap ns/a, ' +
         'changing data.a, data.b, data.c, data.d, data.e; ' +
-        'it is written by op/one, other, former; ' +
+        'the object is written by op/one, other, former; ' +
         'caused by ConfigMap ns/b, which is written by op/two, user. ' +
-        'Such writes wait 2000 ms now, and longer if this continues',
+        'Such writes now wait 2000 ms, and longer if this continues',
     );
   });
 
@@ -220,18 +220,18 @@ describe('The error of a controller that feeds itself', () => {
       clientOf(),
     );
     expect(error.message).to.equal(
-      'keeps writing because of its own writes, 40 times a minute, ConfigMap ns/a last; ' +
-        'it is written by an unknown writer. ' +
-        'Such writes wait 2000 ms now, and longer if this continues',
+      'its own writes cause further writes, 40 times a minute, most recently of ConfigMap ns/a; ' +
+        'the object is written by an unknown writer. ' +
+        'Such writes now wait 2000 ms, and longer if this continues',
     );
     const cause = { apiVersion: 'v1', kind: 'Secret', namespace: '', name: 'b' };
     const event = { type: 'event', object: cause, event: 'updated' } as never;
     const live = object('a', ['op/one'], {});
     const caused = await hotLoopError({ ...slowed, trigger: event, live }, ConfigMap, clientOf());
     expect(caused.message).to.equal(
-      'keeps writing because of its own writes, 40 times a minute, ConfigMap ns/a last; ' +
-        'it is written by op/one; caused by Secret b. ' +
-        'Such writes wait 2000 ms now, and longer if this continues',
+      'its own writes cause further writes, 40 times a minute, most recently of ConfigMap ns/a; ' +
+        'the object is written by op/one; caused by Secret b. ' +
+        'Such writes now wait 2000 ms, and longer if this continues',
     );
   });
 });

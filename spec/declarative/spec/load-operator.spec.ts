@@ -189,7 +189,7 @@ controllers:
     [
       'a text without an operator',
       'kind: Pod',
-      'there is no operator: want kind: Operator, or controllers',
+      'there is no operator: want a document with kind: Operator, or with controllers',
     ],
     [
       'no controllers',

@@ -81,7 +81,10 @@ describe("An operator's own metrics", () => {
         );
         refused((m) => m.counter({ name: 'x', help }).add(NaN), 'from 0 on, got NaN');
         const seconds = { name: 'x', help, buckets: [1] };
-        refused((m) => m.histogram(seconds).observe(NaN), 'metric x: cannot observe NaN');
+        refused(
+          (m) => m.histogram(seconds).observe(NaN),
+          'metric x: cannot observe NaN; want a finite number',
+        );
       });
 
       it('are refused under a name that another type or other labels have', () => {

@@ -170,7 +170,9 @@ describe('Sharding', () => {
     sharding.subscribe(listener('working', false));
     await group.clock.advance(1_000);
     expect(acquired).to.deep.equal(['broken', 'working']);
-    expect(lines.map(({ message }) => message)).to.deep.equal(['sharding: keys not acquired']);
+    expect(lines.map(({ message }) => message)).to.deep.equal([
+      'sharding: a controller could not add the keys that this replica acquired',
+    ]);
   });
 
   it('keeps keys whose release failed: work on them may continue', async () => {
@@ -186,7 +188,9 @@ describe('Sharding', () => {
     const second = stuck.replica();
     await stuck.clock.advance(20_000);
     expect(second.owned()).to.equal(0);
-    expect(lines.map(({ message }) => message)).to.deep.equal(['sharding: keys not released']);
+    expect(lines.map(({ message }) => message)).to.deep.equal([
+      'sharding: a controller could not release its keys, so this replica keeps them until it ends',
+    ]);
     await stuck.stop();
   });
 
@@ -216,7 +220,9 @@ describe('Sharding', () => {
     const again = replica.sharding.fenceOf(key);
     again.check('update');
     expect(again.lost?.aborted).to.equal(false);
-    expect(lines.filter(({ message }) => message.includes('was taken from it'))).to.have.length(1);
+    expect(
+      lines.filter(({ message }) => message.includes('took the Lease of this replica')),
+    ).to.have.length(1);
   });
 
   it('reports missing permissions in its health check', async () => {

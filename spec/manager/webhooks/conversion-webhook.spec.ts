@@ -148,9 +148,12 @@ describe('conversionWebhook', () => {
     [[], 'returned [], want an object'],
     [
       { ...v2, apiVersion: 'example.com/v1', metadata: { name: 'a' } },
-      'returned Thing (example.com/v1)',
+      'returned Thing (example.com/v1), want Thing (example.com/v2)',
     ],
-    [{ ...v2, kind: 'Other', metadata: { name: 'a' } }, 'returned Other (example.com/v2)'],
+    [
+      { ...v2, kind: 'Other', metadata: { name: 'a' } },
+      'returned Other (example.com/v2), want Thing (example.com/v2)',
+    ],
     [v2, 'lost the metadata; copy it'],
     [{ ...v2, metadata: {} }, 'changed metadata.name to nothing; copy the metadata'],
     [{ ...v2, metadata: { name: 'b' } }, 'changed metadata.name to "b"; copy the metadata'],

@@ -60,10 +60,10 @@ describe('values returned by admission handlers', () => {
     ],
     ['a function', { ...sent, data: { x: () => 1 } }, 'data.x has no JSON form, got a function'],
     ['NaN', { ...sent, data: { x: NaN } }, 'data.x has no JSON form, got NaN'],
-    ['undefined', undefined, 'the object is undefined'],
-    ['null', null, 'the object is null'],
-    ['a list', [sent], 'the object is a list'],
-    ['a Promise', Promise.resolve(sent), 'the object is a Promise; await it'],
+    ['undefined', undefined, 'want an object, got undefined'],
+    ['null', null, 'want an object, got null'],
+    ['a list', [sent], 'want an object, got a list'],
+    ['a Promise', Promise.resolve(sent), 'want an object, got a Promise; await it'],
   ];
   for (const [what, object, problem] of objects) {
     it(`fails the call with an error that names webhook and object: mutated with ${what}`, async () => {

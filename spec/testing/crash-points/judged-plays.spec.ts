@@ -132,8 +132,14 @@ describe('The judgement of an interrupted run', () => {
         ],
       },
       [
-        ['createdTwice', 'create ConfigMap a made an object 2 times, uninterrupted 1 times'],
-        ['createdTwice', 'create ConfigMap b made an object 3 times, uninterrupted 2 times'],
+        [
+          'createdTwice',
+          'create ConfigMap a made an object 2 times, but 1 times in the uninterrupted run',
+        ],
+        [
+          'createdTwice',
+          'create ConfigMap b made an object 3 times, but 2 times in the uninterrupted run',
+        ],
       ],
     ],
   ];

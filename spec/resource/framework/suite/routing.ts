@@ -63,7 +63,7 @@ export function routingSuite(open: OpenScene): void {
     await scene.calm();
     expect(scene.recorded()).to.have.length(1);
     expect(scene.recorded()[0]).to.match(
-      /^Warning NoResourceSet: .*operator-builder\.io\/shop holds it/,
+      /^Warning NoResourceSet: .* finalizer operator-builder\.io\/shop stays/,
     );
     await scene.edit('a', { spec: { version: 'v1' } });
     await scene.until(() => scene.isGone('a'));

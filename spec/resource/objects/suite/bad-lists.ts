@@ -215,7 +215,7 @@ export function badListsSuite(open: OpenScene): void {
       [
         'no kinds',
         () => objectsResource({ name: 'a', types: [], getDesiredState }),
-        'types is empty',
+        'types is empty; give at least one kind',
       ],
       ['no list of kinds', () => made({ name: 'a', getDesiredState }), 'types: want a list'],
       [

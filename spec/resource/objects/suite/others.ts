@@ -48,7 +48,7 @@ export function othersSuite(open: OpenScene): void {
     scene.events.length = 0;
     await keep(scene, [web({ replicas: 3 })]);
     expect(scene.events[0]?.note).to.include(
-      "spec.replicas (drift by horizontal-pod-autoscaler; if an autoscaler sets it: replicas: 'external' in a builder, no replicas elsewhere)",
+      "spec.replicas (drift by horizontal-pod-autoscaler; if an autoscaler sets it: set replicas: 'external' in a builder, and leave replicas out elsewhere)",
     );
     await scene.admin.patch(Deployment, key, scale, autoscaler);
     await keep(scene, [web({})]);
