@@ -468,7 +468,7 @@ function hasResourceVersion(body: object): boolean {
 }
 
 function noNamespace(call: PlainRequest['call']): OperatorError {
-  const message = `${describeCall(call)}: metadata.namespace is missing, the kind is namespaced`;
+  const message = `${describeCall(call)}: metadata.namespace is missing; set it, because the kind is namespaced`;
   return new OperatorError('InvalidObject', message);
 }
 

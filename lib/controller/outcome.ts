@@ -100,7 +100,10 @@ export class Outcomes {
     if (found === undefined) return;
     const { object, ...facts } = found;
     metrics.hotLoops.add(1, { controller: name });
-    logger.warn(`keeps writing ${object.kind} ${keyString(object)}: slowed down`, facts);
+    logger.warn(
+      `the handler keeps writing ${object.kind} ${keyString(object)}; its reconciles are slowed down`,
+      facts,
+    );
     notifyListener(runtime, { type: 'hotLoop', controller: name, ...found, ...shownKey(work) });
   }
 
@@ -130,7 +133,11 @@ export class Outcomes {
     const againInMs = mayQueue(run.work, cluster) ? queue.addRateLimited(key, priority) : undefined;
     const error = readableError(thrown);
     try {
-      logger.error('reconcile outcome not handled', { key, error, againInMs: wholeMs(againInMs) });
+      logger.error('the outcome of a reconcile could not be handled', {
+        key,
+        error,
+        againInMs: wholeMs(againInMs),
+      });
     } catch {
       // The logger itself may throw, which leaves no way to report the error.
     }

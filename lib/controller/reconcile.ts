@@ -321,7 +321,7 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
     if (lastedMs < dueMs) return dueMs - lastedMs;
     this.#warnedMs = lastedMs;
     const fields = { lastedMs: Math.round(lastedMs) };
-    this.logger.warn(`reconcile has not ended, its key waits: ${this.#holdup()}`, fields);
+    this.logger.warn(`the reconcile has not ended, so its key waits: ${this.#holdup()}`, fields);
     return lastedMs;
   }
 
@@ -361,7 +361,7 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
   async #inTime(settled: Promise<Settled>, timeoutMs: number): Promise<RunEnd> {
     if (await endsWithin(settled, timeoutMs, this.clock)) return settled;
     this.#timedOutMs = this.clock.monotonicMs();
-    const text = `reconcile of ${this.work.text}: not over after ${timeoutMs} ms`;
+    const text = `reconcile of ${this.work.text}: not over after ${timeoutMs} ms (reconcileTimeoutMs)`;
     this.#abort(new OperatorError('Timeout', text), false);
     return { type: 'timedOut' };
   }

@@ -165,7 +165,7 @@ export class ManagerRun {
       // The caches of the cluster are still empty, so no reconcile of its objects can be running.
       this.#leave(cluster, 0).catch((failed: unknown) => {
         const { logger } = this.#parts.options;
-        logger.error('cluster not removed', { error: failed, cluster: cluster.name });
+        logger.error('the cluster could not be removed', { error: failed, cluster: cluster.name });
       });
       throw error;
     }
@@ -250,7 +250,7 @@ export class ManagerRun {
       const nextMs = options.clock.monotonicMs() + betweenCandidaciesMs;
       const cause = await leading(leadership, callbacks, signal);
       if (signal.aborted) {
-        if (cause !== undefined) logger.warn('lease not released', { error: cause });
+        if (cause !== undefined) logger.warn('the Lease could not be released', { error: cause });
         return;
       }
       this.#leadNoMore();
@@ -338,7 +338,11 @@ export class ManagerRun {
 
   #fail(error: unknown): void {
     if (this.#failure === undefined) this.#failure = { error };
-    else this.#parts.options.logger.error('one more failure', { error });
+    else
+      this.#parts.options.logger.error(
+        'the manager is ending because of an earlier failure; this is a further one',
+        { error },
+      );
     this.#end();
   }
 

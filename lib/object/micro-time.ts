@@ -39,7 +39,10 @@ export function parseTime(text: string): number {
   const dayMs = date === undefined ? NaN : Date.parse(`${date}T00:00:00Z`);
   // `Date.parse` accepts February 30 as March 1.
   if (Number.isNaN(dayMs) || new Date(dayMs).toISOString().slice(0, 10) !== date) {
-    throw new OperatorError('InvalidValue', `${JSON.stringify(text)} is not an RFC 3339 time`);
+    throw new OperatorError(
+      'InvalidValue',
+      `${JSON.stringify(text)} is not an RFC 3339 time such as 2026-01-31T12:00:00Z`,
+    );
   }
   const seconds = Number(hour) * 3600 + Number(minute) * 60 + Number(second);
   const offset = Number(offsetHour ?? 0) * 3600 + Number(offsetMinute ?? 0) * 60;

@@ -205,5 +205,8 @@ function isKept(text: string, { unscaled, format }: Quantity): boolean {
 
 function invalid(text: string): OperatorError {
   const shown = text.length > 100 ? `${text.slice(0, 100)}…` : text;
-  return new OperatorError('InvalidValue', `${JSON.stringify(shown)} is not a quantity`);
+  return new OperatorError(
+    'InvalidValue',
+    `${JSON.stringify(shown)} is not a quantity such as 500m or 2Gi`,
+  );
 }

@@ -134,7 +134,7 @@ async function late<R>(
     return await attempt();
   } catch (error) {
     if (signal.aborted) throw error;
-    logger.warn('desired state not computed during the deletion', { error });
+    logger.warn('the desired state could not be computed during the deletion', { error });
     return {
       get value(): R {
         throw error;

@@ -138,7 +138,7 @@ describe('metrics of controllers', () => {
     setup.things.put('a');
     const running = await setup.start(controller, { metrics: { ...noMetrics, counter } });
     const [line] = setup.logged.filter(({ level }) => level === 'error');
-    expect(line?.message).to.equal('reconcile outcome not handled');
+    expect(line?.message).to.equal('the outcome of a reconcile could not be handled');
     expect(line?.fields).to.deep.include({ key: 'ns/a', againInMs: 5 });
     expect(line?.fields['error']).to.have.property('message', 'the metrics are gone');
     await setup.clock.advance(1_000);

@@ -216,7 +216,7 @@ describe('RunningController', () => {
       expect(await warned(setup, 59_999)).to.deep.equal([]);
       expect(await warned(setup, 1)).to.deep.equal([60_000]);
       expect(setup.logged[0]?.message).to.equal(
-        'reconcile has not ended, its key waits: the handler still runs; give signal to each long call, and set reconcileTimeoutMs',
+        'the reconcile has not ended, so its key waits: the handler still runs; give signal to each long call, and set reconcileTimeoutMs',
       );
       expect(setup.logged[0]?.fields).to.deep.include({
         ...{ controller: 'thing', kind: 'Thing', namespace: 'ns', name: 'stuck' },
@@ -284,7 +284,7 @@ describe('RunningController', () => {
       const running = await setup.start(controller, { client });
       expect(await warned(setup, 60_000)).to.deep.equal([60_000]);
       expect(setup.logged[0]?.message).to.equal(
-        'reconcile has not ended, its key waits: pending create Part p',
+        'the reconcile has not ended, so its key waits: pending create Part p',
       );
       void running.stop(0);
       await setup.cache.stop();

@@ -307,7 +307,7 @@ describe('The status of a failed reconcile', () => {
     await stage.change('acme', { metadata: { annotations: { touched: 'yes' } } });
     expect((await stage.get('acme')).status).to.equal(undefined);
     if (target.clock instanceof VirtualClock) await target.clock.advance(1_000);
-    const message = `reconcile of ${stage.namespace}/acme: not over after 1000 ms`;
+    const message = `reconcile of ${stage.namespace}/acme: not over after 1000 ms (reconcileTimeoutMs)`;
     const shown = await stage.condition('acme', 'Ready', 'False');
     expect(shown).to.include({ reason: 'Timeout', message });
     // The change of the object caused the second reconcile, which wrote the time-out.

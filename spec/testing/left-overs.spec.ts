@@ -183,7 +183,7 @@ describe('the option leftOvers', () => {
     );
     expect(error).to.have.property(
       'message',
-      'a shop: leftOvers.owner: ConfigMap default/shopp does not exist after any step',
+      'a shop: leftOvers.owner: ConfigMap default/shopp does not exist after any step; correct it',
     );
   });
 

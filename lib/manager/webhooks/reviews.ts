@@ -37,7 +37,9 @@ export function readAdmissionReview(body: unknown, webhook: AdmissionWebhook): A
   refuseOtherKinds(request, webhook);
   const { uid, operation, namespace, name, subResource, userInfo, dryRun } = request;
   if (typeof operation !== 'string' || !operations.includes(operation)) {
-    throw new BadRequestError(`request.operation: ${JSON.stringify(operation)}`);
+    throw new BadRequestError(
+      `request.operation: want ${operations.join(', ')}, got ${JSON.stringify(operation)}`,
+    );
   }
   return {
     uid,
@@ -141,7 +143,7 @@ function objectOf(request: Json, name: 'object' | 'oldObject'): KubernetesObject
     // An old object that nests too deeply is passed on, so that users can repair or delete it.
     return isDeeperThan(value, maxDepth) ? Object.freeze(object) : deepFreeze(object);
   }
-  throw new BadRequestError(`request.${name}: no object`);
+  throw new BadRequestError(`request.${name}: want an object`);
 }
 
 function userOf(value: unknown): AdmissionUser {
@@ -177,7 +179,7 @@ export function readConversionReview(body: unknown): ConversionRequest {
     throw new BadRequestError('request.desiredAPIVersion: missing');
   }
   if (!Array.isArray(objects) || !objects.every(isJsonObject)) {
-    throw new BadRequestError('request.objects: no list of objects');
+    throw new BadRequestError('request.objects: want a list of objects');
   }
   return { uid, desiredApiVersion, objects: objects as unknown as UnstructuredObject[] };
 }

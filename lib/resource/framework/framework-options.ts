@@ -202,7 +202,10 @@ function checkCrd<T extends KubernetesObject>({ name, crd, type }: Given<T>): vo
   const served = versions.map((version) => `${group}/${version.name} ${names.kind}`);
   const wanted = `${apiVersionOf(type)} ${type.kind}`;
   if (served.includes(wanted)) return;
-  refuse(name, `crd: it defines ${served.join(', ')}, but type is ${wanted}`);
+  refuse(
+    name,
+    `crd: it defines ${served.join(', ')}, but type is ${wanted}; pass the CRD of the type`,
+  );
 }
 
 type Names = Pick<

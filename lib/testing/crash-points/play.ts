@@ -235,7 +235,7 @@ export class Play<C extends CrashCluster> {
     if (this.#owner === undefined) {
       // The run ended before the step that creates the owner.
       if (this.#trace.interruptedAt !== undefined) return;
-      const message = `leftOvers.owner: ${describeObject(reference)} does not exist after any step`;
+      const message = `leftOvers.owner: ${describeObject(reference)} does not exist after any step; correct it`;
       throw new OperatorError('InvalidOption', `${this.#scenario.name}: ${message}`);
     }
     this.#trace.begin('deletion');

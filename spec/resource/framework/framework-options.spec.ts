@@ -33,11 +33,11 @@ const bad: readonly (readonly [string, object])[] = [
   ['resourceRouter: want a ResourceRouter', { resourceRouter: [set] }],
   ['client: want a Client', { client: undefined }],
   [
-    'crd: it defines frameworks.example.com/v1 Plain, but type is frameworks.example.com/v1 Gadget',
+    'crd: it defines frameworks.example.com/v1 Plain, but type is frameworks.example.com/v1 Gadget; pass the CRD of the type',
     { crd: crdOf('Plain') },
   ],
   [
-    'crd: it defines other.example.com/v1 Gadget, but type is frameworks.example.com/v1 Gadget',
+    'crd: it defines other.example.com/v1 Gadget, but type is frameworks.example.com/v1 Gadget; pass the CRD of the type',
     { crd: crdOf('Gadget', 'other.example.com') },
   ],
   ['informer: want a Source', { informer: {} }],

@@ -46,7 +46,7 @@ describe('a resource that goes on after its time-out', () => {
     scene.run({ resources: [scene.resource('r1', { created })], controller });
     await scene.create('a');
     await scene.until(async () => (await messageOf(scene)) !== undefined);
-    expect(await messageOf(scene)).to.match(/: not over after 1000 ms$/);
+    expect(await messageOf(scene)).to.match(/: not over after 1000 ms \(reconcileTimeoutMs\)$/);
   });
 
   it('is reconciled again as soon as it ends, although the server has not answered the report', async () => {

@@ -59,7 +59,7 @@ export function readinessSuite(open: OpenScene): void {
     hangs = true;
     await scene.edit('a', { spec: { size: 'large' } });
     const key = `${scene.namespace}/a`;
-    const message = `set all, resource r1, ensureCreated: reconcile of ${key}: not over after 300 ms`;
+    const message = `set all, resource r1, ensureCreated: reconcile of ${key}: not over after 300 ms (reconcileTimeoutMs)`;
     const observedGeneration = 2;
     await expectReady(scene, {
       ...{ status: 'False', reason: 'ReconcileFailed', message, observedGeneration },
