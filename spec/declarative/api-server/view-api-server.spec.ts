@@ -76,7 +76,7 @@ describe('ViewApiServer', () => {
     server.attach(views);
     const others = await Views.start();
     expect(() => server.attach(others))
-      .to.throw('other views already')
+      .to.throw('the views of another group already')
       .with.property('code', 'InvalidOption');
     await others.stop();
   });

@@ -61,7 +61,7 @@ describe('feedback of declarative controllers', () => {
     const [found] = scene.errors;
     expect(found?.error).to.have.property('code', 'HotLoop');
     expect(found).to.include({ stage: 'target', subject: 'default/a' });
-    expect(found?.message).to.contain('keeps writing').and.contain('spec.n');
+    expect(found?.message).to.contain('its own writes cause further writes').and.contain('spec.n');
     expect(found?.message).to.contain('op/ping-to-pong').and.contain('op/pong-to-ping');
     expect(scene.base.logged('warn').join()).to.contain('its own writes trigger it');
     await scene.eventually(() => expect(throttled(first)).to.equal('True Feedback'));
