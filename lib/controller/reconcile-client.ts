@@ -262,7 +262,8 @@ function begin(
 function refuseAfter(guard: ReconcileGuard, what: string): void {
   if (guard.signal.aborted) refuse(what, guard.signal.reason);
   if (guard.isOver) {
-    const why = 'its handler has returned: await the call, and what calls it, in the handler';
+    const why =
+      'its handler has returned: await the call, and each function that makes it, in the handler';
     refuse(what, new OperatorError('Stopped', why));
   }
   // Check the fences here too: a client that sends no requests of its own (a fake, a recorder) may ignore them.

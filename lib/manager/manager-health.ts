@@ -194,7 +194,7 @@ function throwHeld(
   const held = controllers.flatMap((controller) =>
     controller.held.filter(matters).map(({ cluster, key, lastedMs }) => {
       const where = cluster === '' ? '' : ` of cluster ${cluster}`;
-      return `${controller.name} has held ${key}${where} for ${Math.round(lastedMs / 1_000)} s`;
+      return `${controller.name}: the reconcile of ${key}${where} has not ended after ${Math.round(lastedMs / 1_000)} s`;
     }),
   );
   if (held.length > 0) throw notReady(held.join('; '));

@@ -166,7 +166,7 @@ describe('reconcileClient', () => {
       code: 'Stopped',
       message:
         'apply ConfigMap ns/a: refused, the reconcile is over, ' +
-        'its handler has returned: await the call, and what calls it, in the handler',
+        'its handler has returned: await the call, and each function that makes it, in the handler',
     });
     expect(calls).to.deep.equal([]);
   });

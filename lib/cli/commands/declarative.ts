@@ -60,7 +60,7 @@ function runCommand(context: CommandContext): Command {
     )
     .option(
       '--api-server-host <address>',
-      'address of the view server; without keys only loopback addresses',
+      'address of the view server; without --api-server-keys, only a loopback address',
     )
     .option(
       '--api-server-keys <directory>',
@@ -152,7 +152,10 @@ function apiServerCommand(context: CommandContext): Command {
       'Run the operators of all Operator objects in a cluster until SIGINT or SIGTERM. Created, changed and deleted objects take effect at once. The views are served to kubectl.',
     )
     .option('--port <port>', 'port of the view server', portOf, defaultViewPort)
-    .option('--host <address>', 'address of the view server; without keys only loopback addresses')
+    .option(
+      '--host <address>',
+      'address of the view server; without --keys, only a loopback address',
+    )
     .option(
       '--keys <directory>',
       'directory from `declarative keys`: serve over HTTPS, with tokens',

@@ -120,7 +120,7 @@ function versionProblems(version: CrdVersion): readonly LintProblem[] {
     add(
       'status-subresource',
       'status',
-      'the status has no subresource: a write of the spec overwrites it, and increases the generation',
+      'the status has no subresource: writes of the spec can overwrite it, and writes of the status increase the generation',
     );
   }
   return [...problems, ...lintFields(schema)];

@@ -19,7 +19,7 @@ export const lintRules = {
   'status-subresource': warning('a `status` without its subresource'),
   'field-name': warning('a field that is not in camelCase'),
   'no-floats': warning('a floating-point number'),
-  'unit-in-name': warning('a duration as integer without its unit'),
+  'unit-in-name': warning('an integer for a duration, without the unit in its name'),
   'time-name': warning('a time named `…Timestamp` instead of `…Time`'),
   'enum-case': warning('an enum with values that are not in CamelCase'),
   'list-type': warning('a list of named objects without a list type'),

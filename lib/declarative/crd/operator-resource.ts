@@ -70,7 +70,11 @@ const spec = s.object({ controllers: s.array(controller, { minItems: 1, maxItems
 const controllerStatus = s.object({
   name: s.string(),
   conditions: s.conditions(),
-  lastErrors: s.optional(s.array(s.string(), { description: 'At most ten, the newest last.' })),
+  lastErrors: s.optional(
+    s.array(s.string(), {
+      description: 'The latest errors of the controller: at most ten, the newest last.',
+    }),
+  ),
   target: s.optional(
     s.object(
       { apiGroup, version, kind: s.string(), type: s.optional(s.string()) },

@@ -269,11 +269,15 @@ describe('The readiness endpoint', () => {
     expect((await served(manager, '/readyz')).status).to.equal(200);
     await setup.clock.advance(2_000);
     const ready = await served(manager, '/readyz?verbose');
-    expect(ready.text).to.match(/reconciles failed: keeper has held default\/stuck for 1\d s/);
+    expect(ready.text).to.match(
+      /reconciles failed: keeper: the reconcile of default\/stuck has not ended after 1\d s/,
+    );
     expect((await served(manager, '/healthz')).status).to.equal(200);
     await setup.clock.advance(90_000);
     const live = await served(manager, '/healthz?verbose');
-    expect(live.text).to.include('[-]reconciles failed: keeper has held default/stuck');
+    expect(live.text).to.include(
+      '[-]reconciles failed: keeper: the reconcile of default/stuck has not ended',
+    );
     await setup.end();
   });
 });
