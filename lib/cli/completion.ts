@@ -250,7 +250,7 @@ function fishScript(program: string, shapes: readonly CommandShape[]): string {
   const lines = shapes.flatMap((shape) => fishLines(shape, program, name));
   return `# Completion of ${program} for fish:
 #   ${program} completion fish > ~/.config/fish/completions/${program}.fish
-# Whether the command line begins with these words; with -e, and has no others before the cursor.
+# Succeeds if the command line begins with these words; with -e, if it has no others before the cursor.
 function ${name}_at
     argparse e -- $argv
     set -l words (commandline -opc)

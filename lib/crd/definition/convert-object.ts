@@ -129,7 +129,7 @@ function attempt<T extends object>(
     const why =
       found.length === 0
         ? ''
-        : ` (the object is invalid: ${found.join('; ')}; API servers also convert invalid and, for server-side apply, incomplete objects: accept them)`;
+        : ` (the object is invalid: ${found.join('; ')}; API servers also convert invalid objects and, for server-side apply, incomplete ones: accept them in the conversion)`;
     const problem = `its conversion of ${version} failed: ${errorMessage(cause)}${why}`;
     throw invalid(object, problem, cause);
   }

@@ -401,7 +401,7 @@ function unconvertedProblems(
 function missingConversion(what: string): string {
   const remedies = [
     'give a conversion (operator-builder create webhook --conversion makes the place for it)',
-    'or the same fields to both, or serve and store one of them only',
+    'or give both versions the same fields, or serve and store only one of them',
     "or accept the loss of optional fields by conversion: 'prune'",
   ];
   return `is missing, and ${what}: objects would lose data; ${remedies.join(', ')}`;

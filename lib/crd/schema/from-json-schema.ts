@@ -290,7 +290,7 @@ class Conversion {
     const not = isJsonObject(given['not']) ? { ...type, ...given['not'] } : given['not'];
     const values = valuesOf(this.convert(not, { ...place, path }));
     if (Object.keys(values).length === 0) {
-      throw problem({ ...place, path }, 'has no restriction of values: use another type');
+      throw problem({ ...place, path }, 'restricts no values: leave not out, or use another type');
     }
     schema['not'] = values;
   }
@@ -434,6 +434,6 @@ function addPattern(schema: Record<string, unknown>, pattern: unknown, place: Pl
   if (compiled instanceof GoPattern) schema['pattern'] = pattern;
   else if (schema['format'] === undefined || !isKnownFormat(schema)) {
     const why = compiled === undefined ? 'not a string' : compiled.message;
-    throw problem(place, `pattern is not one of Go: ${why}`);
+    throw problem(place, `pattern is not a regular expression of Go: ${why}`);
   }
 }

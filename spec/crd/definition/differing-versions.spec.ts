@@ -39,6 +39,6 @@ describe('served versions without a conversion', () => {
       InvalidDefinitionError,
       '.spec.a differs between the stored and served versions v1 and v2',
     );
-    expect(define).to.throw('or serve and store one of them only');
+    expect(define).to.throw('or serve and store only one of them');
   });
 });

@@ -29,12 +29,12 @@ const refused: readonly (readonly [title: string, json: Json, message: string])[
   [
     'a pattern that is not a text',
     { type: 'string', pattern: 5 },
-    'JSON Schema: pattern is not one of Go: not a string',
+    'JSON Schema: pattern is not a regular expression of Go: not a string',
   ],
   [
     'a pattern that Go does not have beside an unknown format',
     { type: 'string', format: 'zz', pattern: '(?=a)' },
-    'JSON Schema: pattern is not one of Go: error parsing regexp: invalid or unsupported Perl syntax: `(?=`',
+    'JSON Schema: pattern is not a regular expression of Go: error parsing regexp: invalid or unsupported Perl syntax: `(?=`',
   ],
   [
     'a pattern of property names',
@@ -57,7 +57,7 @@ const refused: readonly (readonly [title: string, json: Json, message: string])[
   [
     'the exclusion of everything',
     { type: 'string', not: true },
-    'JSON Schema at not: has no restriction of values: use another type',
+    'JSON Schema at not: restricts no values: leave not out, or use another type',
   ],
   [
     'the exclusion of nothing',
