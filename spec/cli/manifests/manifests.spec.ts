@@ -307,7 +307,7 @@ describe('operator-builder manifests', () => {
       [
         'a kind without a plural',
         "manager.add({ name: 'a', run: async () => {} }, { requires: [{ type: { apiVersion: 'x/v1', kind: 'Y' }, verbs: ['get'] }] });",
-        "name it with its plural: { group, version, kind: 'Y'",
+        "give the type as { group, version, kind: 'Y'",
       ],
     ] as const) {
       it(what, async () => {
