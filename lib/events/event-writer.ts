@@ -263,7 +263,9 @@ export class EventWriter {
       this.logOnce(`forbidden ${namespace}`, message, { namespace, error });
     } else {
       const fields = { about: aboutOf(event), reason: event.reason, error };
-      this.#options.logger.warn(`event dropped: ${outcome.type}`, fields);
+      const why =
+        outcome.type === 'refused' ? 'the API server refused it' : 'too many attempts failed';
+      this.#options.logger.warn(`event dropped: ${why}`, fields);
     }
   }
 }

@@ -200,7 +200,7 @@ export class WriteReport {
       report();
     } catch (error) {
       const { logger = silentLogger } = this.#options;
-      logger.error('a write could not be recorded', { error });
+      logger.error('the Event about a write could not be recorded', { error });
     }
   }
 }

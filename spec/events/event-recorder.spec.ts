@@ -229,7 +229,7 @@ describe('EventRecorder', () => {
     };
     recorder.record(event());
     await recorder.flush();
-    expect(lines).to.deep.equal(['event dropped: refused: Tenant shop/acme']);
+    expect(lines).to.deep.equal(['event dropped: the API server refused it: Tenant shop/acme']);
   });
 
   it('refuses an unknown option', () => {

@@ -335,6 +335,6 @@ describe('recordingClient', () => {
     };
     const { client } = setUp({ recorder, logger });
     expect(await client.create(web)).to.equal(web);
-    expect(lines).to.deep.equal(['a write could not be recorded']);
+    expect(lines).to.deep.equal(['the Event about a write could not be recorded']);
   });
 });

@@ -116,6 +116,15 @@ function resolveOptions(options: GeneratedCertificatesOptions): CertificateRotat
   return resolved;
 }
 
+/** What the log says after a step of the rotation. */
+const storedTexts: Readonly<Record<RotationStep['type'], string>> = {
+  renewAll: 'a new authority and a new certificate were stored',
+  addAuthority: 'a further authority was stored',
+  issue: 'a new certificate was stored',
+  dropAuthorities: 'expired authorities were removed',
+  none: 'nothing was changed',
+};
+
 /** Dependencies and rules of a {@link CertificateRotation}. */
 interface CertificateRotationOptions extends Resolved<
   Omit<GeneratedCertificatesOptions, 'secret'>
@@ -266,7 +275,8 @@ class CertificateRotation {
     const { signal, logger } = this.#context;
     try {
       await this.#options.secret.write(stored, next, signal);
-      logger.info(`certificates: ${step.type}`, { why: 'why' in step ? step.why : undefined });
+      const what = `${this.#options.secret.title}: ${storedTexts[step.type]}`;
+      logger.info(what, { why: 'why' in step ? step.why : undefined });
     } catch (error) {
       // Another replica wrote first; its state is read next.
       if (!isConflict(error) && !isAlreadyExists(error)) throw error;
