@@ -116,7 +116,7 @@ function readType(members: Members, { apiGroup, kind }: ResourceSpec): SourceTyp
   const type = sourceTypes.find((each) => each === kind);
   if (type !== undefined && type !== 'Watcher') return type;
   members.context.report(
-    { message: `unknown virtual source ${kind}; want OneShot, Periodic` },
+    { message: `unknown kind ${kind} in the group ${virtualGroup}; want OneShot, Periodic` },
     'kind',
   );
   return 'OneShot';

@@ -116,7 +116,7 @@ function resolveOptions(options: GeneratedCertificatesOptions): CertificateRotat
   return resolved;
 }
 
-/** What the log says after a step of the rotation. */
+/** Log messages of the steps of a rotation. */
 const storedTexts: Readonly<Record<RotationStep['type'], string>> = {
   renewAll: 'a new authority and a new certificate were stored',
   addAuthority: 'a further authority was stored',

@@ -437,7 +437,7 @@ controllers:
     [
       'an unknown virtual source',
       controller({ sources: [{ apiGroup: 'source.dcontroller.io', kind: 'Twice' }] }),
-      'controllers[0].sources[0].kind: unknown virtual source Twice; want OneShot, Periodic',
+      'controllers[0].sources[0].kind: unknown kind Twice in the group source.dcontroller.io; want OneShot, Periodic',
     ],
   ] as const) {
     it(`refuses ${what}`, () => {
