@@ -124,7 +124,7 @@ export function apiServerCommand(context: CommandContext): Command {
 export function envtestCommand(context: CommandContext): Command {
   return new Command('envtest')
     .description(
-      'Write the programs kube-apiserver and etcd, which serve this API server to tests in Go that use envtest of controller-runtime. Print the folder, the value of KUBEBUILDER_ASSETS. For Linux and macOS. The programs start this installation of operator-builder.',
+      'Write the programs kube-apiserver and etcd, which serve this API server to tests in Go that use envtest of controller-runtime. Print the folder, for the variable KUBEBUILDER_ASSETS. For Linux and macOS. The programs start this installation of operator-builder.',
     )
     .argument('<folder>', 'folder to write the programs to')
     .argument(
