@@ -152,7 +152,7 @@ function resolveBackoffOptions(options: BackoffOptions): Resolved<BackoffOptions
     const got = `baseDelayMs ${baseDelayMs}, maxDelayMs ${maxDelayMs}`;
     throw new OperatorError(
       'InvalidOption',
-      `backoff: want 1 <= baseDelayMs <= maxDelayMs, got ${got}`,
+      `Backoff: want 1 <= baseDelayMs <= maxDelayMs, got ${got}`,
     );
   }
   return { baseDelayMs, maxDelayMs };
