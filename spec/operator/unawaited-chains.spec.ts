@@ -127,7 +127,7 @@ describe('An operator whose handler does not await its chain', () => {
       stage.start();
       await stage.create('acme');
       const { message } = await stage.condition('acme', 'Ready', 'False');
-      expect(message).to.contain('got a chain; give the chain to builds(…)');
+      expect(message).to.contain('got a chain; return the chain in builds(…)');
     });
 
     it('reports no problem for stages, plans, a returned result, and an object that the handler sets not ready', async () => {
