@@ -52,7 +52,7 @@ export function takeDropped(last: ChainEnd): ChainEnd | undefined {
 export function droppedLink(end: ChainEnd): OperatorError {
   const remedy =
     'each method returns a new chain: return or reconcile the last chain, and add optional objects with when()';
-  const message = `${nameOfEnd(end)}: it was chained, but a chain is reconciled without it; ${remedy}`;
+  const message = `${nameOfEnd(end)}: added to a chain, but the chain that is reconciled lacks it; ${remedy}`;
   return new OperatorError('InvalidOption', message);
 }
 
@@ -74,7 +74,7 @@ export function strayProblem(
 export function unusedProblem(end: ChainEnd): string | undefined {
   const unused = unusedAfter(end);
   if (unused === undefined) return undefined;
-  return `${nameOfEnd(unused)}: it was chained, but no chain with it was reconciled`;
+  return `${nameOfEnd(unused)}: added to a chain, but no chain that contains it was reconciled`;
 }
 
 function unusedAfter({ pending }: ChainEnd): ChainEnd | undefined {

@@ -325,7 +325,7 @@ export class TargetReconciler {
     await writer.release(key, { client: client.live, signal });
     const object = `${type.kind} ${keyString(key)}`;
     const problem = `${object}: two controllers have it as a target, ${controller} and ${owner}`;
-    const remedy = `only ${owner} writes it; give the objects of one of them another name`;
+    const remedy = `only ${owner} writes it; let one of the two controllers use other names for its objects`;
     throw new OperatorError('TargetConflict', `${problem}; ${remedy}`);
   }
 

@@ -44,7 +44,7 @@ export function badInputSuite(open: OpenScene): void {
       for (const work of works) {
         const error = await refusal(() => work(chain()));
         expect(error).to.have.property('code', 'InvalidOption');
-        expect(error.message).to.match(new RegExp(`^${what}: it was chained, but .* with when`));
+        expect(error.message).to.match(new RegExp(`^${what}: added to a chain, but .* with when`));
       }
     }
     expect(await scene.writes()).to.deep.equal([]);

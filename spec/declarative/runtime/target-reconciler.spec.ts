@@ -320,7 +320,7 @@ describe('The writes of a target', () => {
     const object = '/ConfigMap a';
     notes.writes.claim(object, { claimant: owner, key: { name: 'a' } });
     expect(await notes.reconcile('a')).to.equal(
-      'ConfigMap a: two controllers have it as a target, op/copies and op/other; only op/other writes it; give the objects of one of them another name',
+      'ConfigMap a: two controllers have it as a target, op/copies and op/other; only op/other writes it; let one of the two controllers use other names for its objects',
     );
     expect(notes.wrote).to.deep.equal(['release a']);
     notes.enqueued.splice(0);
