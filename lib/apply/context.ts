@@ -281,14 +281,14 @@ export function recordingContext<Settings extends ApplySettings>(
 }
 
 // The codes of failures that this module records. They occur without an API request, or say more than the server's
-// answer. The client records failed requests.
+// answer. The client records failed requests. A failed dependency is recorded with its own object.
 const reported: ReadonlySet<ErrorCode> = new Set([
   ...(['NotOurs', 'AlreadyOwned', 'InvalidOwner', 'InvalidObject'] as const),
   ...(['ImmutableField', 'UnknownKind', 'TooManyDeletions'] as const),
   ...(['DuplicateObject', 'UnknownReference', 'InvalidOption'] as const),
 ]);
 
-/** Records a failure as a Warning, unless the client records it with the failed request. */
+/** Records a failure as a Warning if its code is in `reported`. */
 export function reportFailure(
   { report }: ApplyContext,
   related: ObjectReference,

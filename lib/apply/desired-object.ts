@@ -145,8 +145,8 @@ export function completeObject(settings: ApplySettings, wanted: WantedObject): U
   // In a built-in kind null equals absence, but an apply would own the field.
   const isBuiltIn = builtInType(object) !== undefined;
   const body = isBuiltIn ? (withoutNulls(object) as UnstructuredObject) : object;
-  // The operator writes the status in another request. If the status is a subresource, the server ignores it in an
-  // apply of the object, so the object would always count as changed.
+  // A controller of the object writes the status. If it is a subresource, the server ignores it in an apply of the
+  // object, so the object would always count as changed.
   const complete = encodeSecret({ ...withoutMember(body, 'status'), metadata });
   return retains(wanted) ? complete : withController(settings, wanted, complete);
 }

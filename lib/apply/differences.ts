@@ -287,7 +287,7 @@ export function appliedChanges({ before, after, drift }: AppliedObjects): readon
 }
 
 // True if the paths are equal or one contains the other. One path may name a list item by its index and the other by
-// its key, so two different keys count as the same item.
+// its key, so steps into a list that share no key count as the same item.
 function pathsMeet(one: string, other: string): boolean {
   const [a, b] = [stepsOf(one), stepsOf(other)];
   const length = Math.min(a.length, b.length);

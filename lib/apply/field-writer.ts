@@ -319,7 +319,7 @@ export class FieldWriter {
     const whole = withSettledFields(content, live);
     const replaced = await update(live, whole, { ...this.#main, ...context }).catch(
       (error: unknown) => {
-        // The error of the apply is about the desired object alone, so it explains more.
+        // The error of the apply says more, because the apply sends only the desired fields.
         throw isFoundInvalid(error) ? refusal : error;
       },
     );

@@ -61,8 +61,8 @@ export async function getCached<T extends KubernetesObject>(
   const look = informer.overlay.look(name);
   if (look.type === 'object') return asWanted(look.object, options);
   if (look.type === 'quarantined') throw quarantinedError('get', look.object);
-  // The object may exist without matching the selectors of the cache. A key without a namespace is left to the client,
-  // which refuses it if the kind is namespaced.
+  // The object may exist without matching the selectors of the cache. A key without a namespace is left to the client:
+  // a view needs no namespace, and for other namespaced kinds the client refuses the key.
   if (informer.filtered || lacksNamespace(informer, key)) return undefined;
   throw notFound(type, key);
 }

@@ -95,7 +95,7 @@ export async function placeOf(file: string): Promise<string> {
   return placeOf(resolve(await realpath(dirname(file)), await readlink(file)));
 }
 
-/** Path of the next text of a file until the text is complete: in the folder of the file, to be renamed at the end. */
+/** Path of the next text of a file until it is complete: in the same folder, since it is then renamed to the file. */
 export function stagedPath(file: string): string {
   return join(dirname(file), `.${basename(file)}.operator-builder-new`);
 }

@@ -91,6 +91,7 @@ type KindNames = Readonly<Partial<Record<'group' | 'version' | 'kind', string | 
 
 /**
  * Asks for a kind of the project if the options do not name one completely.
+ * @throws UsageError no kind of the project fits the options
  * @throws as `askMissing` and `openProject` do
  */
 export async function chooseKind(

@@ -123,7 +123,8 @@ export class Discovery {
   }
 
   /**
-   * Makes the next look-up of a type query the server whether the type still exists. Does nothing for a built-in type.
+   * Makes the next look-up of a type query the server whether the type still exists. Does nothing for a type that is
+   * built in, or that discovery has not listed.
    */
   #doubt({ apiVersion, kind }: TypeMeta): void {
     const root = rootOf(groupOf(apiVersion));

@@ -124,7 +124,7 @@ export type PodStage =
   | 'succeeded'
   | 'failed';
 
-/** A stage and its start, in milliseconds after the pod got its node. */
+/** A stage and its start, in milliseconds after the script of the pod started. */
 interface ScriptEntry {
   readonly stage: PodStage;
   readonly atMs: number;
@@ -166,7 +166,7 @@ export function podScript(
   }
 }
 
-/** Returns the stage of a pod `elapsedMs` milliseconds after it got its node, and the time until the next stage. */
+/** Returns the stage of a pod `elapsedMs` milliseconds after its script started, and the time until the next stage. */
 export function scriptPosition(script: readonly ScriptEntry[], elapsedMs: number): ScriptPosition {
   const reached = script.findLast(({ atMs }) => atMs <= elapsedMs);
   const next = script.find(({ atMs }) => atMs > elapsedMs);

@@ -41,8 +41,8 @@ export function watchObjects(request: WatchRequest): WatchStream {
   // Without a version, a watch starts with the existing objects unless the client opts out.
   const fromState = options.sendInitialEvents ?? revision === 0;
   const past = revision !== 0 && !fromState;
-  // The revision is from an earlier server process with higher revisions. A watch that waited for this revision would
-  // omit all changes before it.
+  // The revision is from an earlier server process whose revisions were higher, for example because its clock was
+  // ahead. A watch that waited for this revision would omit all changes before it.
   const isForeign = past && log.firstRevision > 1 && revision > log.revision;
   const { timeoutSeconds } = options;
   return new WatchStream({

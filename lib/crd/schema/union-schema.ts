@@ -157,7 +157,7 @@ export function mergedStructure(
   const areObjects = one.type === 'object' && other.type === 'object';
   // If only one alternative names fields, the other one allows any field, so unknown fields must not be pruned.
   const isFree = areAlternatives && areObjects && isFreeObject(one) !== isFreeObject(other);
-  // Only one structure names a type, and values have that type. It determines whether unknown fields are kept.
+  // If only one structure names a type, values have it, and that structure determines whether unknown fields are kept.
   const closed = (schema: Schema): Schema =>
     isOneOpen && isOpen(schema) ? omit(schema, ['x-kubernetes-preserve-unknown-fields']) : schema;
   return {

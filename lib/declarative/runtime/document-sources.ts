@@ -68,7 +68,7 @@ function follow(
     object !== undefined && selects(object);
   return {
     get: (key) => {
-      // For an object that the cache can't store, this returns the last valid state. The cache's own `get` would throw.
+      // For an object that the cache can't store, this returns the last valid state; `informer.get` would throw.
       const object = context.cache.peek(type)?.get(parseKey(key));
       return selected(object) ? documentOf(object) : undefined;
     },

@@ -35,7 +35,7 @@ export interface HookContext {
 /** Options of `LifecycleReconciler`: the required parts, and hooks. */
 export interface LifecycleReconcilerOptions<CR extends LifecycleObject> {
   readonly crManager: CrManager<CR>;
-  /** The client for all requests, which may read from a cache. The reconciler does not close it. */
+  /** The client of reconciles whose request gives none; may read from a cache. The reconciler does not close it. */
   readonly client: Client & { readonly live?: Client };
   /** The operator's own namespace, for callbacks. */
   readonly namespace: string;

@@ -88,8 +88,8 @@ export function hasCallbacks({ settings }: Pass, object: UnstructuredObject): bo
 /**
  * Calls the callbacks of an object.
  * @throws the error of a callback, unchanged.
- * @throws OperatorError `InvalidObject`: a callback changed the kind, name or namespace of the object that is written
- *   after it.
+ * @throws OperatorError `InvalidObject`: a callback changed the apiVersion, kind, name or namespace of the object that
+ *   is written after it.
  */
 export async function invokeCallbacks(
   pass: Pass,

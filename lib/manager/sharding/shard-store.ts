@@ -42,7 +42,7 @@ export class ShardStore {
     this.#signal = signal;
   }
 
-  /** Error of the last write, for readiness checks; undefined if it succeeded, or if another write came first. */
+  /** Error of the last write, for readiness checks; undefined if it succeeded, or another write came first. */
   get problem(): unknown {
     return this.#problem;
   }

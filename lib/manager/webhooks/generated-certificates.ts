@@ -121,7 +121,7 @@ const storedTexts: Readonly<Record<RotationStep['type'], string>> = {
   renewAll: 'a new authority and a new certificate were stored',
   addAuthority: 'a further authority was stored',
   issue: 'a new certificate was stored',
-  dropAuthorities: 'expired authorities were removed',
+  dropAuthorities: 'expired or unusable authorities were removed',
   none: 'nothing was changed',
 };
 
