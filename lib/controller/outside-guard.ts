@@ -26,7 +26,10 @@ const lingerMs = 10_000;
 /** Number of refused requests that ends a reconcile: its handler would repeat them forever. */
 const mostRefusals = 100;
 
-/** The delay, in milliseconds, of the refusal of a request whose caller is unknown, once refusals have ended the reconcile. */
+/**
+ * The delay, in milliseconds, of the refusal of a request whose caller is unknown, once refusals have ended the
+ * reconcile.
+ */
 const delayMs = 1_000;
 
 const guards = new AsyncLocalStorage<OutsideGuard | undefined>();

@@ -206,7 +206,8 @@ function mergeInto(context: MergeContext, map: object, value: unknown): void {
   for (const source of sourcesOf(value)) {
     if (!isMap(source)) throw refusal('map merge requires map or sequence of maps as the value');
     for (const [name, one] of source.toJSON(null, context, Map) as Map<PropertyKey, unknown>) {
-      // `map` is a `Map` while a merge source is read. Define members instead of assigning them, so that `__proto__` becomes an ordinary key.
+      // `map` is a `Map` while a merge source is read. Define members instead of assigning them, so that `__proto__`
+      // becomes an ordinary key.
       const member = { value: one, writable: true, enumerable: true, configurable: true };
       if (map instanceof Map) map.set(name, one);
       else Object.defineProperty(map, name, member);

@@ -140,7 +140,9 @@ const deepestCounted = 250;
 
 const uncounted: ReadonlySet<string> = new Set(['_&&_', '_||_', '!_', '-_']);
 
-/** Returns whether the API server counts an expression. It counts no global functions, lists, maps or logic operators. */
+/**
+ * Returns whether the API server counts an expression. It counts no global functions, lists, maps or logic operators.
+ */
 function isCounted(expression: Expression): boolean {
   const { type } = expression;
   if (type !== 'call') return ['select', 'comprehension', 'optionalMap'].includes(type);

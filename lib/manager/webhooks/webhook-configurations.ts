@@ -108,8 +108,8 @@ function refuseSharedNames(webhooks: readonly AdmissionWebhook[]): void {
 
 /**
  * Returns the entries, with `matchPolicy: Exact` where it is not set and every version of the kind has at least as
- * many entries for the same requests, with the same failure policy. With `Equivalent`, the server's default, the API server
- * would send each request to the entries of all versions, and convert objects that are not validated yet.
+ * many entries for the same requests, with the same failure policy. With `Equivalent`, the server's default, the API
+ * server would send each request to the entries of all versions, and convert objects that are not validated yet.
  * @param webhooks - webhooks whose resources list their versions, such as `conversionWebhook`
  */
 export function withMatchPolicies(
