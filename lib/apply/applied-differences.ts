@@ -39,10 +39,9 @@ export interface AppliedDifference {
 }
 
 /**
- * Returns the differences between `live` and an apply of `desired`. An empty list means that the apply would
- * change nothing. Values are compared as written. A value that the server spells differently therefore counts
- * as a difference, and so does a default within an atomic list. The caller must know which differences remain
- * after an apply.
+ * Returns the differences between `live` and an apply of `desired`. An empty list means that the apply would change
+ * nothing. Values are compared as written. A value that the server spells differently therefore counts as a difference,
+ * and so does a default within an atomic list. Such differences remain after an apply: the caller must remember them.
  */
 export function appliedDifferences(
   live: UnstructuredObject,

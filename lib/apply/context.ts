@@ -112,7 +112,7 @@ export type DeletionLimit = (objects: {
   readonly staying: number;
 }) => number;
 
-/** An event on the owner that does not report a single API request. */
+/** An event on the owner about something other than one API request, such as a stuck rollout. */
 export interface Report {
   readonly type: 'Normal' | 'Warning';
   /** CamelCase, for example `RolloutStuck`. */
@@ -161,9 +161,9 @@ export function withUid(object: UnstructuredObject, live: UnstructuredObject): U
 }
 
 /**
- * Returns `object` for an apply that may only create it: a 409 if an object of that name exists. Apply has no
- * "must not exist" precondition, but it compares the given resource version. No stored object has version 1:
- * an empty store is at version 1, and every write gets a higher one.
+ * Returns `object` for an apply that may only create it: the server answers 409 if an object of that name exists. Apply
+ * has no "must not exist" precondition, but the server compares the resource version in the object. No stored object
+ * has version 1: an empty store is at version 1, and every write gets a higher one.
  */
 export function asNew(object: UnstructuredObject): UnstructuredObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: '1' } };
@@ -201,7 +201,7 @@ export function asRead({ metadata: { uid, resourceVersion } }: KubernetesObject)
 }
 
 /**
- * Deletes an object in the version that was read.
+ * Deletes an object if it still has the resource version that was read.
  * @returns the object if it still exists; undefined if it is gone
  * @throws ApiError 409 (`isConflict`): it has changed since
  */

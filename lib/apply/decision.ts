@@ -29,7 +29,7 @@ export interface Creating<Desired> {
   readonly desired: Desired;
 }
 
-/** No write is needed, or the object is not the operator's to write. */
+/** No write is needed, or the operator must not write the object. */
 export interface Unchanged {
   readonly action: 'nothing';
   readonly live?: UnstructuredObject | undefined;

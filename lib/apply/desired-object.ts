@@ -93,7 +93,7 @@ export interface Pair {
   readonly live: UnstructuredObject;
 }
 
-/** Adds the hash to a wanted object. With external `replicas`, only its creation sets them. */
+/** Adds the hash to a wanted object. If another manager sets `replicas`, only a creation contains them. */
 export function desiredObject<T extends WantedObject & { readonly replicasExternal: boolean }>(
   wanted: T,
 ): T & DesiredObject {
@@ -142,7 +142,7 @@ function withoutHash(object: UnstructuredObject): UnstructuredObject {
 export function completeObject(settings: ApplySettings, wanted: WantedObject): UnstructuredObject {
   const { object } = wanted;
   const metadata = completeMetadata(settings, wanted);
-  // In a built-in kind null equals absence, but an apply would own the field.
+  // In built-in kinds null means that a field is absent, but an apply of null would own the field.
   const isBuiltIn = builtInType(object) !== undefined;
   const body = isBuiltIn ? (withoutNulls(object) as UnstructuredObject) : object;
   // A controller of the object writes the status. If it is a subresource, the server ignores it in an apply of the

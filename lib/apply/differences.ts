@@ -131,7 +131,7 @@ export function droppedFields(pair: Pair, manager: string): readonly FieldChange
   return [...new Map(changes)].map(([path, from]) => ({ path, from, to: undefined }));
 }
 
-/** Returns the paths of {@link droppedFields}, some of them repeatedly. */
+/** Returns the paths of {@link droppedFields}; the same path can occur more than once. */
 export function droppedPaths({ desired, live }: Pair, manager: string): readonly FieldPath[] {
   const applied = appliedFields(live, manager);
   const leaves = applied?.leaves().paths() ?? [];
@@ -206,7 +206,8 @@ export function driftOf({ live, desired }: Pair, manager: string): readonly Drif
     differing({ live, desired }, uncovered).flatMap((difference) => {
       const taker = ownerOf(live, difference.path, manager) ?? ownerOf(live, uncovered, manager);
       if (taker !== undefined) return [{ ...difference, manager: taker }];
-      // The field has no owner, and the desired object has changed since: the field is new, not taken.
+      // If the desired object has changed since the last apply, a field without an owner is new, not taken by a
+      // manager.
       return sameDesire ? [{ ...difference, manager: newestWriter(live, manager) }] : [];
     }),
   );
@@ -220,7 +221,7 @@ function unownedDrift({ live, desired }: Pair, manager: string): readonly Drift[
   }));
 }
 
-/** Returns the differences at or below `path`, or `path` itself if it was taken without a new value. */
+/** Returns the differences at or below `path`, or `path` itself if another manager owns it with the desired value. */
 function differing({ live, desired }: Pair, path: FieldPath): readonly Omit<Drift, 'manager'>[] {
   const [from, to] = [valueAtPath(live, path), valueAtPath(desired.object, path)];
   const found = differences({ desired: to, live: from, path });

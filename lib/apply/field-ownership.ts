@@ -84,8 +84,8 @@ const beforeFirstApply = 'before-first-apply';
  * `manager` from that entry, so that `manager` owns them alone. The entry keeps all other fields, because they may
  * belong to other managers.
  *
- * The function looks for the entry in every reconcile, not only after an apply. So a process that stopped in
- * between repairs it after its restart.
+ * The function looks for the entry in every reconcile, not only after an apply. So a process that stopped after an
+ * apply repairs the entry after its restart.
  * @returns undefined if there is nothing to repair
  */
 function releasedFields(
@@ -249,7 +249,7 @@ interface Reapplied {
   readonly after: UnstructuredObject;
 }
 
-// One warning per kind and client: the chain is built for each reconcile, but the client stays.
+// The kinds that were warned about, by client: each reconcile builds a new chain, but all use the same client.
 const warned = new WeakMap<Client, Set<string>>();
 
 /**

@@ -135,7 +135,7 @@ export class FieldWriter {
     return this.#decide(keyOf(live), desired, live).action === 'nothing';
   }
 
-  /** Removes what was written to an object, and leaves the object. */
+  /** Removes the written fields from an object, but does not delete the object. */
   async release(key: ObjectKey, context: FieldWriting): Promise<void> {
     const { type } = this.#options;
     const live = await getIfExists(context.client, type, key, { signal: context.signal });
@@ -440,9 +440,8 @@ function withStatus(object: UnstructuredObject, status: unknown): UnstructuredOb
 }
 
 /**
- * Adds empty annotations to an object that has only a name. An apply without fields leaves no entry in
- * `managedFields`, by which {@link FieldWriter.written} finds the object. Only such objects get the mark: the
- * first foreign annotation removes it.
+ * Adds empty annotations to an object that has only a name. An apply without fields leaves no entry in `managedFields`,
+ * by which {@link FieldWriter.written} finds the object. The entry of a larger object needs no mark.
  */
 function marked(desired: DesiredFields): DesiredFields {
   const { object } = desired;

@@ -25,10 +25,11 @@ export const placeholderUid = '00000000-0000-0000-0000-000000000000';
 const ttl = 'ttlSecondsAfterFinished';
 
 /**
- * Returns the object to apply for a Job with `ttlSecondsAfterFinished`, so that it runs once per
- * specification. The field is left out until the Job has finished and an annotation of the owner records
- * that. Only then may Kubernetes delete the Job, so a process that stops between two steps still finds it.
- * @returns `desired` itself for any other object; the run of a Job that is gone, or that is deleted after its end
+ * Returns the object to apply for a Job with `ttlSecondsAfterFinished`, so that it runs once per specification. The
+ * field is left out until the Job has finished and an annotation of the owner records that. Only then may Kubernetes
+ * delete the Job, so a process that stops between two steps still finds it.
+ * @returns `desired` itself for any other object; the recorded run of a Job that has ended and is deleted or being
+ * deleted
  */
 export async function desireOfRun(
   context: ApplyContext,

@@ -109,8 +109,8 @@ export function reasonOfLeaving(object: KubernetesObject): string {
 }
 
 /**
- * Names the finalizers of an object that is being deleted, to add to a message. Returns an empty text without such
- * finalizers. Leaves out `foregroundDeletion`, since only the deletion of the object's dependents ends it.
+ * Names the finalizers of an object that is being deleted, to add to a message. Returns an empty text if no finalizer
+ * is left to name: it leaves out `foregroundDeletion`, which ends with the deletion of the object's dependents.
  */
 export function heldBy({ metadata: { finalizers = [] } }: KubernetesObject): string {
   const held = finalizers.filter((name) => name !== 'foregroundDeletion');

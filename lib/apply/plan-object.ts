@@ -64,7 +64,7 @@ export interface ObjectPlan {
   readonly keepsPods?: boolean;
   /** For `wait`: whether dependents of the object wait too. */
   readonly blocks?: boolean;
-  /** For `configure`: whether a part of the changes waits, and so the rollouts of later workloads. */
+  /** For `configure`: true if some of the changes wait. The rollouts of later workloads then wait too. */
   readonly isHeld?: boolean;
 }
 

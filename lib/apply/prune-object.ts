@@ -130,7 +130,7 @@ export async function deleteOrphan(
   }
   emitter?.emit('pruned', { ref, owner: referenceTo(owner), changes: [], cause });
   if (remaining !== undefined && waits) return leaving(remaining);
-  // Requeue: the builder may not watch the kind of a custom resource.
+  // Requeue, since the operator does not necessarily watch the kind of a custom resource.
   if (remaining !== undefined && isHeld(remaining)) return leaving(remaining, retryHeld);
   return done('deleted', ref, { reason: cause });
 }
@@ -191,7 +191,7 @@ async function judgedAgain(
 ): Promise<Candidate | undefined | 'kept'> {
   const current = await readObject(context, type, referenceTo(object));
   if (current === undefined || current.metadata.uid !== object.metadata.uid) return undefined;
-  // A chain of another scope or controller may have taken it over.
+  // A chain of another scope or controller may have taken over the object.
   const isOfSameChain = [scopeLabel, managedByLabel].every(
     (label) => current.metadata.labels?.[label] === object.metadata.labels?.[label],
   );

@@ -223,7 +223,7 @@ export function causeOfRollout(causes: readonly ObjectReference[]): string | und
 /** A part of an object that must not change yet, while the rest may change. */
 export interface KeptPart {
   readonly reason: string;
-  /** Returns a desired object with this part in place of the desired one. */
+  /** Returns a desired object in which this part stays as it is in the live object. */
   readonly change: (object: UnstructuredObject) => UnstructuredObject;
 }
 

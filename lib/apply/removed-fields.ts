@@ -128,7 +128,7 @@ function emptiedFields(
   return emptied.fields;
 }
 
-/** Collects the maps and lists that become empty: the outermost ones. */
+/** Collects the outermost of the maps and lists that become empty. */
 class EmptiedFields {
   readonly fields: EmptiedField[] = [];
   readonly #desired: UnstructuredObject;
@@ -280,7 +280,7 @@ export function withoutPaths(
   return withoutMembersOf(object, FieldSet.of(...paths).root, () => ({ keep: undefined }));
 }
 
-/** Returns `live` without the fields of `remove`. Members for which `limits` returns undefined stay whole. */
+/** Returns `live` without the fields of `remove`. Keeps each member for which `limits` returns undefined as it is. */
 function withoutMembersOf(
   live: UnstructuredObject,
   remove: FieldNode,

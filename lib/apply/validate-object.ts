@@ -123,7 +123,7 @@ function duplicatesOf(object: UnstructuredObject): readonly DuplicateKey[] {
   return template === undefined ? [] : duplicatesInPod(template.spec, 'spec.template.spec');
 }
 
-/** A list that the server merges by key, and its keys with the defaults of absent ones. */
+/** A list that the server merges by key, and its keys. The value of a key is its default in an entry that lacks it. */
 interface KeyedList {
   readonly list: string;
   readonly keys: Readonly<Record<string, unknown>>;

@@ -351,8 +351,8 @@ export class BuilderChain<Names extends ChainNames> {
   #continued<Next extends ChainNames>(link?: ChainedLink): BuilderChain<Next> {
     const next = this.#copy<Next>();
     next.#end = { link, before: this.#end, pending: new Set(), hasRun: false };
-    // Two continuations are enough to find a dropped one. More would accumulate if a program continues one chain
-    // repeatedly for a long time.
+    // Two continuations of a chain are enough to find a dropped one. More would fill the memory if a program continues
+    // one chain repeatedly for a long time.
     if (this.#end.pending.size < 2) this.#end.pending.add(next.#end);
     return next;
   }

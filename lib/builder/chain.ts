@@ -164,7 +164,7 @@ function checkReferences(links: readonly Link[], { namespace }: BuilderSettings)
   }
 }
 
-// The order may contain node types that no workload has, but every node type must be in the order.
+// The order may contain node types that no workload has, but it must contain the node type of each workload.
 function checkRolloutOrder(links: readonly Link[], order: readonly string[] | undefined): void {
   if (order === undefined) return;
   const stray = links.find(

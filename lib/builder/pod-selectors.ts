@@ -11,7 +11,7 @@ export interface SelectingObject {
   readonly live: UnstructuredObject;
 }
 
-/** Returns the chained workloads in the namespace of an object whose pods `selector` selects. */
+/** Returns the chained workloads whose pods `selector` selects, if they are in the namespace of the given object. */
 export function selectedBy(
   chain: Chain,
   { ref }: ChainedObject,

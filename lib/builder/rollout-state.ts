@@ -161,8 +161,8 @@ export async function hasHopelessPod(
 }
 
 /**
- * Returns the pods of a workload. Returns an empty list if the operator may not list pods: they only improve
- * the result.
+ * Returns the pods of a workload. Returns an empty list if the operator lacks the permission to list pods, because they
+ * only improve the result.
  */
 async function podsOf(
   { client, settings }: RunContext,

@@ -29,7 +29,7 @@ export interface StampVariable {
   readonly stamp: Stamp;
 }
 
-/** Returns the variables that carry `stamps` in the containers of `template`, sorted by name. */
+/** Returns the environment variables that the containers of `template` get with the hashes of `stamps`, by name. */
 export function stampVariables(
   { spec }: PodTemplate,
   stamps: readonly Stamp[],
@@ -78,8 +78,8 @@ export function changedSources(
     }));
 }
 
-// `my-map` and `my.map` have the same plain name. Both then get a hash suffix, so that neither name depends
-// on the order. The user's containers may use a name already.
+// The variables for `my-map` and `my.map` would have the same name. Both then get a hash suffix, so that neither name
+// depends on the order. The user's containers may use a name already.
 function variableNames(stamps: readonly Stamp[], taken: ReadonlySet<string>): readonly string[] {
   const plain = stamps.map(plainName);
   return stamps.map((stamp, index) => {

@@ -277,7 +277,7 @@ export class InitialEvents<T extends KubernetesObject> {
     if (event.type === 'BOOKMARK') {
       if (!event.initialEventsEnd) return undefined;
       const objects = this.#objects;
-      // The watch continues, and must not hold objects that are deleted meanwhile in memory.
+      // The watch continues, and must not keep objects in memory that have been deleted meanwhile.
       this.#objects = new Map();
       return { objects, resourceVersion: event.resourceVersion };
     }

@@ -5,7 +5,7 @@ import type { Indexer, MetadataPart } from './indexer.js';
 import type { CacheEvent } from './informer.js';
 
 interface ObjectStoreOptions<T extends KubernetesObject> {
-  /** Additional indexes by name, in addition to those by namespace and controller UID. */
+  /** Indexes by name, in addition to those by namespace and controller UID. */
   readonly indexers?: Readonly<Record<string, Indexer<T>>> | undefined;
   /** Called for each existing object for which a new index throws. That index omits the object. */
   readonly onIndexError?: ((key: string, object: T, error: unknown) => void) | undefined;

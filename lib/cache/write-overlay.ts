@@ -206,8 +206,8 @@ export class WriteOverlay<T extends KubernetesObject> {
   advance(): void {
     if (this.#entries.size === 0) return;
     for (const key of this.#keysIn(undefined)) {
-      // The entries are almost in the order of the watch, so the search ends at the first written one that the
-      // watch has not passed. Later calls drop the entries that this one misses.
+      // The entries are almost in the order of the watch, so the search ends at the first written one that the watch
+      // has not passed. Later calls drop the entries that this call misses.
       if (this.#current(key)?.type === 'written') return;
     }
   }

@@ -112,7 +112,7 @@ async function objectsInGit(
   const [, revision = '', path = ''] = /^([^:]+):(.*)$/.exec(source) ?? [];
   const read = async (file: string): Promise<readonly UnstructuredObject[]> =>
     objectsOfText(await git(['show', `${revision}:${file}`], cwd, source), source, inBundle);
-  // Git takes paths in revisions as those from the root of the repository, unless they start with a dot.
+  // Git takes paths in revisions as relative to the root of the repository, unless they start with a dot.
   const own = `./${posix.normalize(path)}`;
   const type = await git(['cat-file', '-t', `${revision}:${own}`], cwd, source);
   if (type.trim() === 'blob') return read(own);

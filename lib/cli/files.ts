@@ -100,7 +100,7 @@ export function stagedPath(file: string): string {
   return join(dirname(file), `.${basename(file)}.operator-builder-new`);
 }
 
-/** Writes the next text of a file, to move it in place of the file later. @returns its path */
+/** Writes the new text of a file to a temporary file, which later replaces the file. @returns its path */
 export async function stageText(file: string, text: string): Promise<string> {
   const staged = stagedPath(file);
   await writeFile(staged, text);

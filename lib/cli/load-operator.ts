@@ -180,8 +180,8 @@ export async function bundleOperator(root: string) {
 }
 
 /**
- * Replaces `import.meta` by the place that the deployed bundle has. That place is beside the sources, so
- * relative paths stay valid.
+ * Replaces `import.meta` by the path that the bundle has when it is deployed: beside the sources, so that paths
+ * relative to it stay valid.
  */
 function placeOf(file: string): Readonly<Record<string, string>> {
   return {

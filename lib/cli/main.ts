@@ -18,7 +18,7 @@ import { runProcess } from './run-process.js';
 
 const ofProject = projectProgram(process.cwd(), fileURLToPath(new URL('../../', import.meta.url)));
 if (ofProject === undefined) {
-  // Imported on demand, since the program of another version does not need it.
+  // Imported only here: a project with its own version of this package runs that version's program instead.
   const load = async () => (await import('./program.js')).runCli;
   runProcess({ load, failure: exitCodes.failure });
 } else {

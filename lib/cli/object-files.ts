@@ -28,7 +28,7 @@ export async function resourcesAt(
 }
 
 /**
- * Returns the files with objects at paths: the files, and those directly in the folders except kustomizations.
+ * Returns the files with objects at `paths`: the paths that are files, and the files of {@link filesAt} in folders.
  * @param paths - `-` is the standard input
  * @throws OperatorError `InvalidConfig`: a path can't be read
  */
@@ -41,14 +41,14 @@ export async function objectFiles(
   return (await Promise.all(paths.map(found))).flat();
 }
 
-/** Returns the files with objects of a folder in a project; empty without the folder. */
+/** Returns the files with objects in a folder of a project; an empty list if the folder does not exist. */
 export async function projectFiles(root: string, folder: string): Promise<readonly string[]> {
   const path = join(root, folder);
   return (await exists(path)) ? filesAt(path) : [];
 }
 
 /**
- * Returns a file itself, or the YAML and JSON files directly in a folder except kustomizations.
+ * Returns the path of a file itself; for a folder, the YAML and JSON files directly in it, except kustomizations.
  * @param given - the path in errors
  * @throws OperatorError `InvalidConfig`: the path can't be read
  */

@@ -207,7 +207,7 @@ class Faults {
     return result;
   };
 
-  /** Injects faults without a call to run. @returns how many extra copies of an event to deliver. */
+  /** Injects the faults of a watch event. @returns how many extra copies of an event to deliver. */
   readonly strike = async (call: FaultyCall): Promise<number> => {
     const due = this.#due(call);
     await this.#inflict(call, due, 'before');

@@ -121,7 +121,7 @@ export interface KeyOwnershipListener {
   released(graceMs: number): Promise<void>;
 }
 
-/** Maximum number of recorded keys that this process may not reconcile and whose objects are in no cache. */
+/** Maximum number of recorded keys that this process does not own now and whose objects are in no cache. */
 const maxUnseen = 10_000;
 
 /** The keys that this process may reconcile, and those to enqueue when it acquires them. */

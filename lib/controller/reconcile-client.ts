@@ -170,7 +170,7 @@ class GuardedClient implements Client {
     return (this.#endingOptions ??= new EndingOptions(this.#guard)) as Options;
   }
 
-  /** Adds fences, so that a write that waited to be sent is refused once its reconcile may not write. */
+  /** Adds fences, so that a write that waited to be sent is refused if its reconcile must not write any more. */
   #endingWrite<Options extends Pick<WriteOptions, 'signal' | 'fences'>>(
     options: Options | undefined,
   ): Options {
@@ -231,7 +231,7 @@ class EndingOptions implements CallOptions {
   };
 }
 
-/** Returns the fences of a guard, and one that ends with its signal. */
+/** Returns the fences of a guard, and a further one that refuses writes after its signal was aborted. */
 function fencesOf(guard: ReconcileGuard): readonly Fence[] {
   const ending: Fence = {
     check: (what) => {

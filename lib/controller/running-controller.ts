@@ -388,7 +388,7 @@ export interface ControllerParts {
    * `cluster` is given, it must be that very cluster, not another one added under the same name.
    */
   readonly mayQueue: (work: WorkKey, cluster?: ControllerCluster) => boolean;
-  /** Ends the back-off of `work`, which may not be queued. Records the key if this process may acquire it later. */
+  /** Ends the back-off of `work`, which must not be queued. Records the key if this process may acquire it later. */
   readonly giveUp: (work: WorkKey) => void;
   readonly metrics: ControllerMetrics;
   readonly logger: Logger;

@@ -164,14 +164,14 @@ export class EventRecorder implements Recorder {
   }
 
   /**
-   * Writes all recorded events, summaries, and counts of running series. Events whose write failed are tried at once.
+   * Writes all recorded events, summaries, and counts of running series. Events whose write failed are retried at once.
    * @throws the signal's reason when `signal` is aborted; writing continues.
    */
   async flush(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     this.#closeBatches(Infinity);
     this.#sumUp(Infinity);
-    // Does not wait for counts that grow meanwhile: otherwise it would not end while events are recorded.
+    // Does not wait for counts that grow meanwhile: otherwise a flush would not end while events are recorded.
     const counts = new Map(this.#series.unwritten().map((entry) => [entry, entry.count]));
     this.#enqueueBelow(counts);
     this.#writer.retryNow();

@@ -319,7 +319,7 @@ async function attemptWrite(
       // The Event exists: a response was lost, or another replica reports under the same name.
       if (!exists && count === 1) return { type: 'written', count };
       if (changes > 1) return { type: 'failed', error };
-      // Events expire after an hour: create it again, with the series so far.
+      // Events expire after an hour: create the Event again, with the series so far.
       exists = !exists;
     }
   }
@@ -340,7 +340,7 @@ async function write(
   await client.patch(Event, { namespace, name }, patch, { signal });
 }
 
-/** Whether the request may succeed later. An error with the status of a success has a malformed answer. */
+/** Whether the request may succeed later. An error with the HTTP status of a success is about a malformed answer. */
 function isTransient(error: unknown): boolean {
   if (isApiError(error)) return error.status < 400 || error.status === 429 || error.status >= 500;
   return isOperatorError(error, 'ConnectionFailed') || isOperatorError(error, 'Timeout');

@@ -88,7 +88,7 @@ const condition = s.object(
 );
 
 /**
- * The properties that a lifecycle adds to a status, for `defineResource`. They infer to `LifecycleStatus`.
+ * The properties that a lifecycle adds to a status, for `defineResource`. Their values form a `LifecycleStatus`.
  *
  * @example
  * ```ts

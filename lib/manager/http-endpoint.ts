@@ -151,8 +151,8 @@ export class HttpEndpoint implements Runnable {
   }
 
   /**
-   * @param running - for the source of the certificate. Its signal is aborted when `run` ends, even if the server can't
-   * listen
+   * @param running - the context of the certificate's source. Its signal is aborted when `run` ends, even if the server
+   * can't listen
    */
   async #newServer(context: Context, running: Context): Promise<Server> {
     const { certificate, clientAuthorities, clock } = this.#options;

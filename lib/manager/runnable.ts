@@ -80,7 +80,7 @@ export class RunnableGroup {
     return this.#started.get(runnable)?.state;
   }
 
-  /** Starts a runnable. A synchronous throw counts as a failure like a later one. */
+  /** Starts a runnable. An error that its `run` throws synchronously counts as a failure too. */
   start(runnable: Runnable): void {
     const ending = new AbortController();
     const over = Promise.resolve();

@@ -156,7 +156,7 @@ export function isApiError(error: unknown): error is ApiError {
   return isOperatorError(error, 'ApiError');
 }
 
-// The reason decides; the status only without a reason (a plain-text 404, a bare 500).
+// The reason decides. The status counts only for an error without a reason, such as a plain-text 404.
 function hasReason(error: unknown, reason: string, status: number): boolean {
   if (!isApiError(error)) return false;
   const known = error.body.reason ?? '';

@@ -62,7 +62,9 @@ export function kubectlPlanProgram(context: CommandContext): Command {
   return command;
 }
 
-/** Runs a command line of `kubectl operator-plan`. @returns the exit code, in the sense of `kubectl diff` */
+/**
+ * Runs a command line of `kubectl operator-plan`. @returns the exit code, with the same meaning as for `kubectl diff`
+ */
 export async function runKubectlPlan(
   args: readonly string[],
   surroundings: Surroundings,

@@ -10,7 +10,7 @@ const deployedName = 'controller';
 
 /**
  * Returns the image that a kustomization gives to the manager.
- * @returns undefined if it leaves the image alone
+ * @returns undefined if it does not change the image
  * @throws OperatorError `InvalidConfig`: invalid YAML
  */
 export function managerImage(kustomization: string, path: string): string | undefined {

@@ -96,7 +96,7 @@ export interface ViewServerOptions {
   readonly port: number;
   /** The address to listen on; without keys, a loopback address. */
   readonly host?: string | undefined;
-  /** Directory from `declarative keys`: HTTPS with tokens. Absent: plain HTTP for this machine only. */
+  /** Directory of `declarative keys`, for HTTPS with tokens. Without it, plain HTTP serves this machine only. */
   readonly keys?: string | undefined;
   /** Name of the option with the keys, for messages. */
   readonly keysOption: string;

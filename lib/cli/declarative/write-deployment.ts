@@ -206,8 +206,8 @@ async function formerOperators(folder: string): Promise<FormerOperators> {
 }
 
 /**
- * Returns the namespaces to limit the operators to; undefined: all. A run without the option keeps those of
- * the files, since permissions must not widen by omission.
+ * Returns the namespaces to limit the operators to; undefined: all. A run without the option keeps the namespaces in
+ * the files, so that leaving out the option grants no further permissions.
  */
 function namespacesFor(
   { namespaces = [] }: DeploymentOptions,

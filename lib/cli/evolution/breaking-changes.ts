@@ -8,8 +8,8 @@ import { isConverted, schemaOf, storageOf, versionsWithout } from './versions.js
 import type { CrdVersion } from './versions.js';
 
 /**
- * Returns the changes between two states of CustomResourceDefinitions that stored objects or clients may
- * not survive. New definitions, versions and optional fields do not count.
+ * Returns the changes between two states of CustomResourceDefinitions that can break stored objects or clients. New
+ * definitions, versions and optional fields do not count.
  */
 export function breakingChanges(
   before: readonly CustomResourceDefinition[],

@@ -7,7 +7,7 @@ import type { BreakingRule } from './breaking-rules.js';
 export type SchemaChange = Problem<BreakingRule>;
 
 /**
- * Returns the changes of a schema that stored objects or clients may not survive.
+ * Returns the changes of a schema that can break stored objects or clients.
  * @param path - the field of the schema; empty at the root
  */
 export function schemaChanges(old: Schema, current: Schema, path = ''): readonly SchemaChange[] {
@@ -119,7 +119,7 @@ function boundChanges(before: Schema, after: Schema): readonly Change[] {
   return changes;
 }
 
-/** Whether the limit itself was valid before and is no longer valid, although the value of the limit is the same. */
+/** Whether the limit stays the same, but a value that equals it was valid before and is no longer valid. */
 function excludes(
   before: Schema,
   after: Schema,

@@ -15,7 +15,7 @@ interface Field {
   readonly isRequired: boolean;
 }
 
-/** Returns the problems of a version's fields, except those of built-in types within. */
+/** Returns the problems of a version's fields, except the fields of built-in types in it. */
 export function lintFields(root: Schema): readonly LintProblem[] {
   const fields = [...fieldsOf(root, '')].filter(({ path }) => !isMeta(path));
   return [

@@ -54,7 +54,7 @@ export function generatedText(
   command?: GeneratingCommand,
 ): string {
   const texts = objects.map((object) =>
-    // The detour through JSON drops undefined members and shared references.
+    // A copy through JSON has no undefined members and no shared references, which YAML would write as aliases.
     stringify(JSON.parse(JSON.stringify(object)), { ...yamlSettings, indentSeq: true }),
   );
   return `${firstLine(from, command)}\n${texts.join('---\n')}`;

@@ -202,7 +202,7 @@ async function goingOnes(folder: string, paths: readonly string[]): Promise<read
   return going;
 }
 
-/** Returns where a kind of Kubernetes is served. All its versions have the same plural and scope. */
+/** Returns the type of a built-in kind in one of its versions: all have the same plural and scope. */
 function builtInPlace(reference: TypeReference<KubernetesObject>): ResourceType | undefined {
   const group = groupOfType(reference);
   const isMeant = (one: ResourceType): boolean =>

@@ -202,7 +202,7 @@ function nameOf(webhook: unknown): string {
   return isJsonObject(webhook) ? String(webhook['name']) : '';
 }
 
-/** Compares independently of the locale: projects share the files. */
+/** Compares independently of the locale, so that every machine generates the same files. */
 function byName(one: { readonly name: string }, other: { readonly name: string }): number {
   return one.name < other.name ? -1 : Number(one.name > other.name);
 }

@@ -42,7 +42,7 @@ export function valuesOf(
   };
 }
 
-/** Returns the words for a foreign group, which lacks the project's domain and may be empty. */
+/** Returns the words that replace the template's group by a foreign group, which may be empty. */
 function groupWords(project: Project, resource: ProjectResource): Readonly<Record<string, string>> {
   if (resource.external !== true) return {};
   const group = wholeGroup(project, resource);

@@ -122,7 +122,7 @@ function refuseFailures({ failures }: ReplayEnd, { name }: OperatorDefinition): 
 function failed({ ref, error }: ReplayFailure, { refused }: ReplayEnd): readonly Finding[] {
   const isImmutable = isOperatorError(error, 'ImmutableField');
   if (isImmutable || isApiError(error)) {
-    // The messages of both kinds of errors name the object in one of these forms.
+    // The messages of an `ImmutableField` error and of an API error name the object in one of these forms.
     const isOf = ({ ref: object }: Finding): boolean =>
       [' ', ': '].some((end) => error.message.includes(`${describeObject(object)}${end}`));
     if (refused.some(isOf)) return [];

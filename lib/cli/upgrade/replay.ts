@@ -167,7 +167,7 @@ function due(controllers: readonly Controller[], { cluster, skipped = [] }: Repl
   );
 }
 
-/** Returns the errors within an error, without consequential ones. */
+/** Returns the errors within an error, without those that only follow from another one. */
 function errorsOf(thrown: unknown): readonly Error[] {
   const error = asError(thrown);
   if (isReconcileFailed(error)) {

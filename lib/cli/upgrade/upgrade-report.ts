@@ -7,7 +7,7 @@ import { shortened } from '../../system/index.js';
 export type FindingType =
   /** The pods of a workload are replaced. */
   | 'restart'
-  /** The server refuses a write of the new version: an immutable field. */
+  /** The server refuses a write of the new version, because it changes an immutable field. */
   | 'refused'
   /** An object is deleted and created again. */
   | 'recreated'

@@ -177,8 +177,8 @@ export function identityOf(object: KubernetesObject): string {
 }
 
 /**
- * Deletes an object in the version that was read; it may already be gone. The event follows once it is gone:
- * see {@link reportGone}.
+ * Deletes an object if it still has the version that was read; it may already be gone. The event follows once it is
+ * gone: see {@link reportGone}.
  * @param propagationPolicy - `Foreground` deletes its dependents first.
  * @returns the object if it still exists
  * @throws ApiError 409 (`isConflict`): it has changed, and must be checked again.

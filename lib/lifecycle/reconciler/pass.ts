@@ -55,7 +55,7 @@ export class Pass {
   #complained: PendingEvent | undefined;
   #events: PendingEvent[] = [];
   readonly #afterStatus: (() => void)[] = [];
-  /** The messages of the events about each error: one error may be thrown for several objects. */
+  /** The messages of the events about each error. An error that is thrown for several objects has several events. */
   readonly #eventTexts = new Map<unknown, readonly string[]>();
   readonly #sources = new Map<unknown, ErrorSource>();
 

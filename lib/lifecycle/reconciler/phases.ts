@@ -24,7 +24,7 @@ import { callUserCode } from './user-code.js';
 export type LifecycleEvent =
   /** The first deployment of the configuration begins. */
   | 'DeployStarted'
-  /** Its status contradicts itself: something was deployed, but the version is missing. */
+  /** The status contradicts itself: it shows a deployment, but no deployed version. */
   | 'ConfigError'
   /** Its spec was changed after a `ConfigError`. */
   | 'SpecChanged'

@@ -91,7 +91,7 @@ function placeOf(rule: PolicyRule): string {
   return place.map((each) => each.join()).join('\0');
 }
 
-/** Compares independently of the locale: projects share the files. */
+/** Compares independently of the locale, so that every machine generates the same files. */
 function byCharacters(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }

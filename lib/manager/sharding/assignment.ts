@@ -150,7 +150,7 @@ export interface AssignmentFacts {
  * Returns the next epoch. Reassigns the slots whose release their holders have acknowledged, and the slots of members
  * that have left. Every slot gets a target so that all candidates have equal shares with as few moves as possible. The
  * plan depends only on facts that stay true (a member has acknowledged, or has ended), and is stored only over the
- * record that was read. So two members may act as leader at the same time.
+ * record that was read. So it does no harm if two members act as leader at the same time.
  * @returns undefined if there is nothing to change
  */
 export function planAssignment(facts: AssignmentFacts): Assignment | undefined {

@@ -41,7 +41,10 @@ export interface ShardLeaderOptions {
 export class ShardLeader {
   readonly #options: ShardLeaderOptions;
   #view: ShardView = { members: [], record: undefined };
-  /** Whether a step was tried with this view. Each view allows one step, since objects may have changed after it. */
+  /**
+   * Whether a step was tried with the current view of the group. Each view allows one step, since objects may have
+   * changed after the view was read.
+   */
   #isViewUsed = true;
   #dueSinceMs: number | undefined;
   #expelling = 0;

@@ -267,7 +267,7 @@ export class ShardMachine {
     else this.#change(this.#possession.lapse(), true);
   }
 
-  /** Lists soon because the view is out of date; delayed to avoid a hot loop. */
+  /** Lists again soon, because the view is out of date, but with a delay that prevents a hot loop. */
   #listSoon(nowMs: number): void {
     const soonMs = Math.max(nowMs, this.#listedMs + this.#options.times.retryPeriodMs / 4);
     this.#listAtMs = Math.min(this.#listAtMs, soonMs);
