@@ -44,8 +44,7 @@ export interface LinkOptions {
    */
   readonly onImmutable?: ImmutablePolicy | undefined;
   /**
-   * Delete the object once it is no longer chained. The annotation `operator-builder.io/prune` stores the
-   * value.
+   * Delete the object when it is no longer chained. The annotation `operator-builder.io/prune` stores the value.
    * @defaultValue true, but false for Namespaces and CustomResourceDefinitions, and `pruneClaims` for claims
    */
   readonly prune?: boolean | undefined;

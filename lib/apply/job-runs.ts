@@ -127,7 +127,7 @@ async function recorded({ settings }: ApplyContext, run: RunRecord): Promise<Job
   return found && recordedIn(found, run);
 }
 
-/** Records the run. @returns false if the operator may not patch the owner */
+/** Records the run. @returns false if the operator is not allowed to patch the owner */
 async function record(
   context: ApplyContext,
   ref: ObjectReference,
@@ -162,7 +162,7 @@ export async function pruneRuns(
   try {
     await annotateOwner(context, removed, 'Jobs that have run are no longer chained');
   } catch (error) {
-    // If the operator may not patch the owner, the records stay on it, which does no harm.
+    // If the operator is not allowed to patch the owner, the records stay on it, which does no harm.
     if (!isForbidden(error) && !isNotFound(error)) throw error;
   }
 }

@@ -317,7 +317,7 @@ interface Removal {
 function withoutFields(value: unknown, removal: Removal): unknown {
   const { remove, keep } = removal;
   if (keep === undefined && isMember(remove)) return undefined;
-  // Both sets contain the whole value.
+  // The fields to remove and those to keep both include the whole value.
   if (isLeaf(remove)) return value;
   const inner = removal.emptied?.fields.length ?? 0;
   let left = value;

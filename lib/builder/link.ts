@@ -12,7 +12,7 @@ export interface ObjectOptions<Name extends string = string> extends LinkOptions
    * @defaultValue the namespace of the owner, or else of the builder
    */
   readonly namespace?: string | undefined;
-  /** Override the builder's labels. */
+  /** Labels of the object, which override those of the builder. */
   readonly labels?: Readonly<Record<string, string | undefined>> | undefined;
   readonly annotations?: Readonly<Record<string, string | undefined>> | undefined;
 }
@@ -25,7 +25,7 @@ export interface WorkloadSettings {
   readonly nodeType: string | undefined;
   readonly progressDeadlineSeconds: number;
   readonly unblock: boolean;
-  /** Another field manager sets `spec.replicas` once the object exists. */
+  /** True if another field manager sets `spec.replicas` after the creation of the object. */
   readonly replicasExternal: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface Link {
   readonly requires: readonly RequiredName[];
   /** Name of the workload that the object selects if it has no selector of its own. */
   readonly selects?: { readonly name: string; readonly explicit: boolean } | undefined;
-  /** Values of a Secret that are kept once they exist. */
+  /** Functions that make values of a Secret. A value that exists is kept. */
   readonly generated?: GeneratedValues | undefined;
   /** Whether a change of a ConfigMap or Secret rolls the pods that use it. @defaultValue true */
   readonly rolloutOnChange?: boolean | undefined;

@@ -63,7 +63,7 @@ export class ChangeNotifier {
     try {
       if (timeout === undefined) return await held;
       const late = sleep(timeout.clock, timeout.ms, over.signal).then(() => false);
-      late.catch(() => undefined); // Cancelled below.
+      late.catch(() => undefined); // `over.abort()` below rejects it.
       return await Promise.race([held, late]);
     } finally {
       over.abort();

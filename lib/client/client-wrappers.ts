@@ -3,12 +3,11 @@ import type { GroupKind, KubernetesObject, TypeReference } from '../object/index
 import type { CachingClient, Client, Fence } from './client.js';
 
 /**
- * Wraps a Client so that `fence` must allow its writes. The fence is checked before the write waits for
- * anything, and right before each attempt writes its first byte to a connection. Dry runs are checked too.
- * With several wrappers, every fence must allow the write.
- * @throws OperatorError `Fenced` by each write that may not start: nothing was sent.
- * @throws OperatorError `Aborted` by a write under way when the fence is lost: the server may have carried it
- * out.
+ * Wraps a Client so that `fence` must allow its writes. The fence is checked before the write waits for anything, and
+ * right before each attempt writes its first byte to a connection. Dry runs are checked too. With several wrappers,
+ * every fence must allow the write.
+ * @throws OperatorError `Fenced` by each write that the fence refuses: nothing was sent.
+ * @throws OperatorError `Aborted` by a write under way when the fence is lost: the server may have carried it out.
  */
 export function fenced(client: Client, fence: Fence): Client {
   const within = <Options extends { readonly fences?: readonly Fence[] | undefined }>(

@@ -315,12 +315,12 @@ export type CachingClient = Client & {
 export interface Fence {
   /**
    * Returns normally if a write may start now.
-   * @throws OperatorError `Fenced`: it may not; nothing was sent.
+   * @throws OperatorError `Fenced`: no write is allowed to start now; nothing was sent.
    */
   check(what: string): void;
   /**
-   * Aborted once no further write may start. The client then aborts writes under way, which the server may
-   * have carried out, and ends waiting retries at once. Absent: both continue.
+   * Aborted as soon as no further write is allowed to start. The client then aborts writes under way, which the server
+   * may have carried out, and ends waiting retries at once. Absent: both continue.
    */
   readonly lost?: AbortSignal | undefined;
   /**

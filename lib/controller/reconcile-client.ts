@@ -183,7 +183,7 @@ class GuardedClient implements Client {
   }
 }
 
-/** A {@link GuardedClient} with the extras of a reconcile. */
+/** A {@link GuardedClient} with the further members of a {@link ReconcileClient}. */
 class GuardedCachingClient extends GuardedClient implements ReconcileClient {
   readonly looks: CachingClient['looks'];
   readonly owns: ReconcileGuard['owns'];

@@ -300,7 +300,7 @@ export function readableError(error: unknown): unknown {
     read(error, new Set());
     return isAboutFrozen(error) ? frozenError(error) : error;
   } catch {
-    // The exception from reading it may be unreadable too.
+    // The exception that reading `error` throws may be unreadable too.
     return new Error('threw an unreadable value: a proxy, or an object whose getter throws');
   }
 }

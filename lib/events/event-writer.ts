@@ -226,8 +226,8 @@ export class EventWriter {
   }
 
   /**
-   * Pauses all requests once as many have failed in a row as may run at once: the server is unreachable or overloaded.
-   * Without the pause, each queued Event would retry by itself, a thousand of them within a second.
+   * Pauses all requests when as many have failed in a row as can run concurrently: the server is unreachable or
+   * overloaded. Without the pause, each queued Event would retry by itself, a thousand of them within a second.
    */
   #pauseAfter({ type }: AttemptOutcome): void {
     const { clock, baseDelayMs: baseMs, maxDelayMs: maxMs, random } = this.#options;

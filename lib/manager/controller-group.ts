@@ -52,7 +52,7 @@ export class ControllerGroup {
     return stopped.filter(isReconciling).map(nameWithKeys);
   }
 
-  /** Starts a controller: its caches sync; it reconciles once the group is active. */
+  /** Starts a controller: its caches sync; it reconciles as soon as the group is active. */
   start(controller: Controller): void {
     const running = this.#newRunning(controller);
     if (this.#isActive) this.#activate(running);

@@ -25,9 +25,9 @@ export function parseFieldSelector(text: string): readonly FieldTerm[] {
 }
 
 /**
- * Whether the selector matches `object`. An absent field has the value of an empty string, as on the API
- * server: `spec.nodeName=` selects Pods that no scheduler has placed.
- * @param selector - terms or a string; for many objects parse once
+ * Whether the selector matches `object`. An absent field has the value of an empty string, as on the API server:
+ * `spec.nodeName=` selects Pods that no scheduler has placed.
+ * @param selector - terms or a string; to match many objects, parse the string before
  * @param object - the object, or a function that returns the value of a field
  * @throws OperatorError `InvalidSelector`
  */

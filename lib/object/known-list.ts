@@ -46,7 +46,7 @@ export function knownList(list: readonly unknown[]): KnownList | undefined {
   return hasAny && list.length >= shortestKnownList ? lists.get(list) : undefined;
 }
 
-/** Makes `list` the member `name` of an object. Readers see an ordinary member. */
+/** Makes `list` the member `name` of an object. For readers, it looks like an ordinary member. */
 export function holdList(holder: object, name: string, list: LazyList): void {
   hasAny = true;
   const get = (): readonly unknown[] => list.items;

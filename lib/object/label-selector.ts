@@ -66,9 +66,9 @@ export function labelRequirementsOf(selector: string | LabelSelector): readonly 
 }
 
 /**
- * Whether the selector matches `labels`. For many objects parse once and pass the requirements.
- * @param selector - requirements, a query, or a selector object. As everywhere in Kubernetes, an empty
- * selector matches everything and a missing one (undefined) nothing.
+ * Whether the selector matches `labels`. To match many objects, parse the selector before and pass the requirements.
+ * @param selector - requirements, a query, or a selector object. As everywhere in Kubernetes, an empty selector matches
+ * everything and a missing one (undefined) nothing.
  * @throws OperatorError `InvalidSelector`
  */
 export function matchesLabels(

@@ -4,7 +4,7 @@
  * of this package always have the wire format.
  */
 export type Wire<T> = 0 extends 1 & T
-  ? unknown // `any` in a model: free JSON.
+  ? unknown // `any` in a model stands for any JSON value.
   : T extends Date
     ? string
     : T extends readonly (infer Item)[]

@@ -189,7 +189,7 @@ export interface FedRun {
   readonly run: RunPlace;
 }
 
-/** Prints the head of a feed, and a line once the operator has started. */
+/** Prints the head of a feed, and a line when the operator has started. */
 export async function beginFeed(
   feed: OperatorFeed,
   { name, resources = [], cacheOptions }: OperatorDefinition,

@@ -56,8 +56,8 @@ export class UnshownFailures {
   }
 
   /**
-   * Removes and returns the failure of an object. Returns undefined if the handler must run again: something else than
-   * a terminal failure itself has triggered the reconcile. Returns a time-out only to its retry: before any other
+   * Removes and returns the failure of an object. Returns undefined if the handler must run again, because the retry of
+   * a terminal failure is not the only trigger of the reconcile. Returns a time-out only to its retry: before any other
    * reconcile, another process may have reconciled the object.
    */
   take({ metadata }: KubernetesObject, context: ReconcileContext): Failure | undefined {

@@ -246,10 +246,9 @@ const v8Flags = [
 ];
 
 /**
- * V8 of Node.js 20 optimizes a function once it has run 132,000 bytes of code. An operator runs many functions a few
- * times each, so that optimizing most of them costs more than it saves: with this limit, 500 resources that are
- * created cost 15 % less CPU time and 10 MB less memory. Later versions of V8 have a cheaper first optimizer, and
- * no such flag.
+ * V8 of Node.js 20 optimizes a function after it has run 132,000 bytes of code. An operator runs many functions a few
+ * times each, so that optimizing most of them costs more than it saves: with this limit, 500 resources that are created
+ * cost 15 % less CPU time and 10 MB less memory. Later versions of V8 have a cheaper first optimizer, and no such flag.
  */
 function flagsOfNode20(): readonly string[] {
   return process.versions.node.startsWith('20.') ? ['--interrupt-budget=400000'] : [];

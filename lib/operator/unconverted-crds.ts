@@ -24,7 +24,7 @@ export function unservedConversions({
 
 /**
  * Returns the names of the CRDs in a cluster that call no webhook although functions convert their versions. A CRD that
- * the operator may not read is left out.
+ * the operator is not allowed to read is left out.
  */
 export async function unconvertedCrds(
   client: Client,

@@ -24,10 +24,10 @@ const clientSideManager = 'kubectl-client-side-apply';
 const fieldValidation = 'Strict' as const;
 
 /**
- * Returns the result of `kubectl apply` for an object in a file. An object that was applied server-side is
- * applied server-side again, by the same field manager. Fields missing from the file are removed, and fields
- * of other managers conflict. Any other is merged three ways with kubectl's last-applied annotation; without
- * the annotation, fields missing from the file stay.
+ * Returns the result of `kubectl apply` for an object in a file. An object that was applied server-side is applied
+ * server-side again, by the same field manager. Fields missing from the file are removed, and fields of other managers
+ * conflict. Any other object is merged three ways with kubectl's last-applied annotation; without the annotation,
+ * fields missing from the file stay.
  * @throws OperatorError `UnknownKind`: the cluster does not serve its kind
  * @throws ApiError the cluster rejects the object or an unknown field; a conflict
  */

@@ -13,8 +13,8 @@ export interface ReadResource {
 }
 
 /**
- * Returns a plan for a user who may not read all of its objects. Replaces the values of unreadable objects, and leaves
- * these objects out of `manifests`. Names, actions and the paths of changed fields stay.
+ * Returns a plan for a user who is not allowed to read all of its objects. Replaces the values of unreadable objects,
+ * and leaves these objects out of `manifests`. Names, actions and the paths of changed fields stay.
  * @param isReadable - called once for each kind and namespace
  */
 export async function hideUnreadable(

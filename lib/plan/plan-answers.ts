@@ -53,12 +53,11 @@ const maxPlans = 2;
 const maxPlanMs = 60_000;
 
 /**
- * Answers `POST /plan` in a deployed operator. The body is a custom resource in YAML or JSON, and the answer
- * what the operator would do if it were applied. All writes are dry runs.
+ * Answers `POST /plan` in a deployed operator. The body is a custom resource in YAML or JSON, and the answer what the
+ * operator would do if it were applied. All writes are dry runs.
  *
- * ## Access
- * The client needs a token whose user may `post` the path, and `update` the resource; to plan a resource that
- * does not exist, also `create` it. Values of kinds that the user may not `get` are hidden, and values of
+ * ## Access The client needs a token whose user may `post` the path, and `update` the resource; to plan a resource that
+ * does not exist, also `create` it. Values of kinds that the user is not allowed to `get` are hidden, and values of
  * Secrets always. The operator itself needs `create` and `patch` for the resource.
  */
 export function planAnswers(parts: PlanAnswersParts): PostAnswer {
@@ -204,7 +203,7 @@ interface Access extends Asked {
   readonly client: Client;
 }
 
-/** Returns the refusal of a user who may not change the object. */
+/** Returns the refusal of a user who lacks the right to change the object. */
 async function accessRefusal(
   object: UnstructuredObject,
   { access, user, signal, type, client }: Access,

@@ -194,7 +194,7 @@ class PlanClock implements Clock {
 }
 
 interface StepEnd {
-  /** Whether nothing changes; false: the limit is reached. */
+  /** True if the last round changed nothing; false if the limit was reached before. */
   readonly isQuiet: boolean;
   /** The message of the last result for the resource itself. */
   readonly message: string | undefined;

@@ -249,7 +249,7 @@ export class PlannedWrites {
     return { ...same, ...kept, metadata: { ...same.metadata, ...own } } as UnstructuredObject;
   }
 
-  /** Returns a name that no object has; as long as a long `name`, since kinds limit the length. */
+  /** Returns a name that no object has. It is no longer than a long `name`, since kinds limit the length. */
   #freeName(name = ''): string {
     const end = `-${this.#parts.random.uuid().slice(0, 8)}`;
     const start = name.length > shortName ? name.slice(0, -end.length) : name;

@@ -327,7 +327,7 @@ class StatusGaps {
   readonly #unsaid: string[] = [];
   /**
    * By uid of an object: the status for which the server refused the conditions of the operator. The conditions are
-   * sent again once that status changes.
+   * sent again when that status has changed.
    */
   readonly #refused = new LruMap<string, { readonly status: unknown }>(rememberedRefusals);
   #isKept = true;

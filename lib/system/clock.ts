@@ -144,7 +144,7 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Pr
   }
 }
 
-/** Resolves once `signal` is aborted; never rejects. */
+/** Resolves when `signal` is aborted; never rejects. */
 export function whenAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

@@ -107,7 +107,7 @@ export const errorCodes = [
   'FaultSweepFailed',
   /** The owner is deleted, but objects that the operator created remain. */
   'LeftOvers',
-  /** An object does not survive the conversion to another version and back. */
+  /** An object has changed after its conversion to another version and back. */
   'ConversionLoss',
   /** A fault that a test injects never happened, so the test proves nothing about it. */
   'FaultNotInjected',

@@ -183,7 +183,7 @@ interface Loss {
   /** Identifies the loss: it is equal for the same loss in another object. */
   readonly id: string;
   readonly message: string;
-  /** The object, and what it becomes, by version. */
+  /** The object before the conversions and after each of them. */
   readonly states: readonly UnstructuredObject[];
   readonly cause?: Error | undefined;
 }

@@ -32,7 +32,7 @@ interface Stage extends Running {
   readonly webhooks: InProcessWebhooks;
   readonly settling: Settling;
   readonly lines: NewsLines;
-  /** Objects to apply once the operator runs. */
+  /** Objects to apply when the operator runs. */
   readonly resources: readonly UnstructuredObject[];
 }
 
@@ -189,8 +189,7 @@ function isDefinition(object: KubernetesObject): object is CustomResourceDefinit
 }
 
 /**
- * Applies the objects once the operator runs. With `--until-settled`, also waits until the operator
- * settles.
+ * Applies the objects when the operator runs. With `--until-settled`, also waits until the operator settles.
  * @returns the applied objects if the operator has settled
  */
 async function goOn(stage: Stage, { manager }: OperatorRun): Promise<string | undefined> {

@@ -86,7 +86,7 @@ async function servedCrds(
 /**
  * Refuses to install a definition that makes the API server drop the fields that a version lacks.
  * @throws OperatorError `InvalidOption`: functions convert a resource, and the cluster calls no webhook for that;
- * `MissingPermission`: the account may not read definitions
+ * `MissingPermission`: the account is not allowed to read definitions
  */
 async function refuseUnconverted(
   client: Client,

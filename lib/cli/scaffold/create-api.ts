@@ -28,7 +28,7 @@ export interface CreateApiOptions extends ScaffoldOptions, ForeignOptions {
   readonly named?: readonly NamedProperty[] | undefined;
 }
 
-/** Options whose values are fixed once the kind exists. */
+/** Options whose values can't change after the kind was created. */
 export const namedProperties = ['plural', 'namespaced', 'style'] as const;
 
 type NamedProperty = (typeof namedProperties)[number];

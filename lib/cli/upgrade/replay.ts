@@ -191,7 +191,7 @@ export class Refusals {
   readonly #immovable = new Map<string, Immovable>();
   readonly #taken = new Set<string>();
 
-  /** Each rejected write once. */
+  /** The rejected writes, without repetitions. */
   get findings(): readonly Finding[] {
     return [...this.#found.values()];
   }

@@ -173,7 +173,7 @@ async function applyOne(pass: Pass, one: SurveyedObject): Promise<UnstructuredOb
     case 'create':
       return create(pass, one);
     case 'wait':
-      // Another reconcile creates the object again once it is gone.
+      // Another reconcile creates the object again when it is gone.
       return one.current;
     case 'compare':
       return update(pass, one, decision.live);

@@ -101,7 +101,7 @@ async function remove(pass: Pass, object: UnstructuredObject): Promise<boolean> 
 }
 
 /**
- * Calls `POST_DELETE` once the API server has accepted the deletion of `object`, which may exist until its finalizers
+ * Calls `POST_DELETE` after the API server has accepted the deletion of `object`, which may exist until its finalizers
  * are removed.
  */
 function afterDeletion(pass: Pass, object: UnstructuredObject): Promise<void> {
@@ -177,7 +177,7 @@ export function identityOf(object: KubernetesObject): string {
 }
 
 /**
- * Deletes an object if it still has the version that was read; it may already be gone. The event follows once it is
+ * Deletes an object if it still has the version that was read; it may already be gone. The event follows when it is
  * gone: see {@link reportGone}.
  * @param propagationPolicy - `Foreground` deletes its dependents first.
  * @returns the object if it still exists

@@ -132,7 +132,7 @@ export class Pass {
     this.#addEvent(event, { related, ofStatus: false });
   }
 
-  /** Adds an event about the status, which is recorded once the status is written. */
+  /** Adds an event about the status, which is recorded after the status is written. */
   addStatusEvent(event: Marked['event']): void {
     this.#addEvent(event, { ofStatus: true });
   }
@@ -166,7 +166,7 @@ export class Pass {
     return what === undefined || text.startsWith(what) ? text : `${what}: ${text}`;
   }
 
-  /** Calls `work` once the status is written. */
+  /** Calls `work` after the status is written. */
   onceWritten(work: () => void): void {
     this.#afterStatus.push(work);
   }

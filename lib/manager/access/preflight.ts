@@ -110,7 +110,7 @@ export function neededAccess(
   return inCachedNamespaces([...watched, ...declared], cacheOptions);
 }
 
-/** Returns optional access: Events about quarantined objects. */
+/** Returns the access that is only optional: to write Events about quarantined objects. */
 function wishedAccess({ cache, cacheOptions }: ManagedCluster): readonly RequiredAccess[] {
   return cache.status().length === 0 ? [] : inCachedNamespaces(eventAccess, cacheOptions);
 }

@@ -222,7 +222,7 @@ export class LateMetrics implements Metrics {
     };
   }
 
-  /** Registers a metric once a registry is bound. Returns a function that calls its argument with that metric. */
+  /** Registers a metric as soon as a registry is bound. Returns a function that calls its argument with that metric. */
   #late<M>(
     type: keyof Metrics,
     { name, labelNames = [] }: Parameters<Metrics['counter']>[0],

@@ -126,7 +126,7 @@ function unreadable(why: string, cause?: unknown): OperatorError {
   return new OperatorError('InvalidObject', message, { cause });
 }
 
-/** State of a member, as the leader knows it. */
+/** State of a member, from the leader's last list of the Leases. */
 export type MemberStanding =
   /** The member may hold slots; `acknowledged`: the epoch of the current record that it has acknowledged, or 0. */
   | { readonly type: 'live'; readonly acknowledged: number }

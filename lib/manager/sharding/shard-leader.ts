@@ -42,8 +42,7 @@ export class ShardLeader {
   readonly #options: ShardLeaderOptions;
   #view: ShardView = { members: [], record: undefined };
   /**
-   * Whether a step was tried with the current view of the group. Each view allows one step, since objects may have
-   * changed after the view was read.
+   * Whether a step was tried with `#view`. A view allows one step, since objects may have changed after it was read.
    */
   #isViewUsed = true;
   #dueSinceMs: number | undefined;

@@ -110,7 +110,7 @@ async function trust(
     if (signal.aborted) return false;
     const why = isApiError(error) ? error.message : error;
     logger.warn(`${type.kind} ${name}: caBundle could not be replaced; tried again later`, { why });
-    // A missing object calls no webhook; it gets its bundle once it exists.
+    // A missing object calls no webhook; it gets its bundle when it exists.
     return isNotFound(error);
   }
 }

@@ -90,7 +90,7 @@ export class WebhookHandlers {
       );
     }
     if (verdict.type === 'mutated' && request.object === undefined) {
-      // Given such a patch, the API server would answer 500, whatever the failurePolicy.
+      // The API server would answer 500 to a patch without an object, whatever the failurePolicy.
       throw new TypeError(`a ${operation} has no object to change: return allowed() or denied(…)`);
     }
     const subject = describeObject(webhook.resource, { namespace, name });

@@ -350,7 +350,7 @@ export const field = {
   /** The value is not one of the supported ones. */
   notSupported: (path: string, value: unknown, supported: readonly string[]): DenialCause =>
     causeOf((errors) => errors.notSupported(path, value, supported)),
-  /** The field may not be set or changed, for the reason in `detail`. */
+  /** The field must not be set or changed, for the reason in `detail`. */
   forbidden: (path: string, detail: string): DenialCause =>
     causeOf((errors) => errors.forbidden(path, detail)),
   /** The value occurs twice where values must be unique. */

@@ -48,7 +48,7 @@ export interface FrameworkOptions<T extends KubernetesObject> {
   readonly type: TypeReference<T>;
   /** Selects the resource set that handles an object. */
   readonly resourceRouter: ResourceRouter<T>;
-  /** May read from a cache. The caller owns it. */
+  /** May read from a cache. The framework does not close the client. */
   readonly client: Client;
   /** The CRD to install or update before the start. @defaultValue undefined: the CRD is already installed */
   readonly crd?: CustomResourceDefinition | undefined;

@@ -33,13 +33,12 @@ export type FrameworkRunOptions = Omit<ManagerOptions, 'client' | 'clusters'> &
 /**
  * Reconciles the objects of a kind by chains of resources.
  *
- * ## Flow
- * Each reconcile selects the set that handles the object. A live object first gets the finalizer, then
- * `ensureCreated` of each resource of the set runs. For an object that is being deleted and has the
- * finalizer, `ensureDeleted` of each resource runs, and then the finalizer is removed.
+ * ## Flow Each reconcile selects the set that handles the object. A live object first gets the finalizer, then
+ * `ensureCreated` of each resource of the set runs. For an object that is being deleted and has the finalizer,
+ * `ensureDeleted` of each resource runs, and then the finalizer is removed.
  *
  * ## Guarantees
- * - An object is never reconciled twice at once; different objects are reconciled in parallel.
+ * - Two reconciles of one object never overlap; different objects are reconciled in parallel.
  * - Nothing is created for an object before it has the finalizer, so that `ensureDeleted` covers all of it.
  * - An error ends the chain; the object is retried with its own growing back-off. The process never exits.
  *
@@ -55,8 +54,7 @@ export type FrameworkRunOptions = Omit<ManagerOptions, 'client' | 'clusters'> &
  *   type: Tenant,
  *   client,
  *   resourceRouter: new ResourceRouter({ resourceSets: [v1, v2] }),
- * });
- * await framework.run(signal);
+ * }); await framework.run(signal);
  * ```
  */
 export class Framework<T extends KubernetesObject = KubernetesObject> {

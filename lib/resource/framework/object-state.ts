@@ -210,7 +210,7 @@ const remembered = 10_000;
 
 /**
  * Remembers the reports about each object, so that each is made once and not in every reconcile. The reports are in
- * memory: a restart loses them, and so do reports about ten thousand other objects.
+ * memory: a report is lost at a restart, and after reports about ten thousand other objects.
  */
 export class LatestReports {
   readonly #reports = new LruMap<string, Map<string, string>>(remembered);

@@ -71,7 +71,7 @@ export class Handlers {
   }
 }
 
-/** The error of everything that a dead operator tries. */
+/** Returns the error of each request that a killed operator tries to send. */
 export function killed(): OperatorError {
   return new OperatorError('Stopped', 'the operator was killed: requests are no longer sent');
 }
