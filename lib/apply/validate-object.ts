@@ -43,7 +43,7 @@ function nameProblem(object: UnstructuredObject): string | undefined {
 
 /** Returns a function that checks a name of an object of this kind, and returns the problem of an invalid name. */
 export function nameRuleOf(type: TypeMeta): (name: string) => string | undefined {
-  // Only newer servers accept a Service whose name begins with a digit; the others return the error.
+  // Only newer servers accept a Service whose name begins with a digit; older servers return an error.
   if (isKind(type, Service)) return dns1123LabelProblem;
   if (groupOf(type.apiVersion) === 'rbac.authorization.k8s.io') return pathSegmentProblem;
   return dns1123SubdomainProblem;

@@ -173,7 +173,7 @@ export class SettledCheck {
     if (looks === undefined) return settings;
     const { client, recorder } = settings;
     const record: NonNullable<typeof recorder>['record'] = (event) => {
-      // A warning must be repeated at the next reconcile; a normal event reports finished work.
+      // After a warning, the result is not kept, so that the next reconcile repeats the warning.
       if (event.type === 'Warning') this.#begun++;
       recorder?.record(event);
     };

@@ -139,7 +139,7 @@ function selectionFrom<T extends KubernetesObject>(
   type: TypeReference<T>,
   options: ListOptions,
 ): Selection<T> | undefined {
-  // A mistyped selector would select every object.
+  // With a misspelt option, such as `labelselector`, the list would contain every object.
   checkCallOptions('list', options);
   const isIndexed = indexTest(cache, type, options);
   if (!isAnyVersion(options.resourceVersion)) return undefined;

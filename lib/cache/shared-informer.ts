@@ -77,7 +77,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   #countedObjects: number | undefined;
 
   constructor(scope: InformerScope<T>, shared: InformerParts) {
-    // A transform may change what it is given, although it must not.
+    // Known parts are shared by objects, and a transform may change its argument, although it must not.
     const isRead = shared.freeze && !scope.metadataOnly && scope.transform === undefined;
     const parts = { ...shared, knownParts: isRead ? shared.knownParts : undefined };
     this.scope = scope;

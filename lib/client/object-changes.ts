@@ -265,11 +265,11 @@ async function setFinalizers<T extends KubernetesObject>(
 }
 
 /**
- * Returns a copy of `object` with `owner` as its controller; the client finds which of both kinds are
+ * Returns a copy of `object` with `owner` as its controller; the client finds out whether the kinds of both are
  * namespaced. Writes nothing.
  * @throws OperatorError `AlreadyOwned`: it has another controller.
- * @throws OperatorError `InvalidOwner`: the owner is in another namespace, is a namespaced owner of a
- * cluster-scoped object, or is not live.
+ * @throws OperatorError `InvalidOwner`: the owner is in another namespace, is a namespaced owner of a cluster-scoped
+ * object, or is not live.
  */
 export async function setControllerReference<T extends KubernetesObject>(
   client: Client,

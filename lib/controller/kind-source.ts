@@ -186,7 +186,7 @@ export function enqueueObject(): Mapper {
 
 const toItself: Mapper = (object) => [keyOf(object)];
 
-/** Returns true if `mapper` is {@link enqueueObject}: both states of an object have the same key. */
+/** Returns true if `mapper` is {@link enqueueObject}: the old and the new state of an object have the same key. */
 function mapsToItself(mapper: unknown): boolean {
   return mapper === toItself;
 }

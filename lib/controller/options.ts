@@ -98,7 +98,7 @@ export function resolveControllerOptions(
   if (!['reads', 'all'].includes(requestsInPlans)) {
     refuse(`requestsInPlans ${JSON.stringify(requestsInPlans)}: want 'reads' or 'all'`);
   }
-  // Check both options now: the controller uses them only at its start, far from the line that sets them.
+  // Check `backoff` and `hotLoop` now: the controller uses them only at its start, far from the line that sets them.
   new Backoff(backoff);
   if (hotLoop !== false) resolveHotLoopOptions(hotLoop);
   if (!['function', 'undefined'].includes(typeof onEvent)) {

@@ -154,7 +154,7 @@ const listeners: Readonly<Record<string, Listener>> = {
     if (refusal === undefined) return;
     if (!refusal.isLast) refuseUndici(request, refusal);
     else if (caller === undefined) refuseLater(request, refusal);
-    // undici sends no aborted request.
+    // undici does not send a request that is aborted.
     else request.aborted = true;
   },
   'http.client.request.created': (message) => {

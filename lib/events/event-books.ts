@@ -40,7 +40,7 @@ export interface SeriesEntry {
   writtenMs: number;
 }
 
-/** The current time by both clocks. */
+/** The current time by the wall clock and by the monotonic clock. */
 export interface Moment {
   /** Milliseconds since 1970. */
   readonly wallMs: number;

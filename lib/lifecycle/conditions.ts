@@ -215,8 +215,8 @@ function plain({ reason, message }: Trouble): Explanation {
 
 /**
  * Whether a condition flipped, was added or was removed. Ignores reasons, messages, times and the order.
- * @param before - the conditions of a status; undefined: none
- * @param after - likewise
+ * @param before - the conditions of a status; undefined: it has none
+ * @param after - the conditions of the next status; undefined: it has none
  */
 export function conditionsChanged(
   before: readonly LifecycleCondition[] = [],

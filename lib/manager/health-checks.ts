@@ -222,7 +222,7 @@ export class EventLoopMonitor {
     this.start();
   }
 
-  /** Records a stall if the event loop was blocked until now. Returns the last stall, this one or an earlier one. */
+  /** Records a stall if the event loop was blocked until now. Returns the last stall, which may be an earlier one. */
   #noteStall(): Stall | undefined {
     const { clock, stallMs } = this.#options;
     const [dueMs, overMs, last] = [this.#dueMs, clock.monotonicMs(), this.#stall];

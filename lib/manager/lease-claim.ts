@@ -131,7 +131,7 @@ export class LeaseClaim {
     isBeaten: (error: unknown) => boolean,
     send: () => Promise<Lease>,
   ): Promise<ClaimOutcome> {
-    // Taken before sending: the server may grant the Lease immediately.
+    // Take the time before the request is sent: the server may grant the Lease immediately.
     const started = momentOf(this.#options.clock);
     this.#mark(lease);
     this.#isUnsettled = true;

@@ -116,7 +116,7 @@ export class ManagerEntries implements Iterable<ManagerEntry> {
     if (!isFirst && !this.#leaving.has(entry)) return;
     this.#leaving.add(entry);
     try {
-      // A second call may allow less time.
+      // Call it each time: a second call of `delete` may allow less time.
       const ending = ended();
       if (ending !== undefined) await ending;
     } finally {

@@ -66,7 +66,7 @@ function parseEntry(element: PathElement): ParsedEntry {
   return parsed;
 }
 
-// The keys of containers and ports are the same in most objects.
+// A cache of parsed elements: the keys of containers and ports are the same in most objects.
 const parsedElements = new Map<PathElement, ParsedEntry>();
 const mostParsedElements = 1_000;
 

@@ -101,7 +101,7 @@ export class PlannedWrites {
     const isAlone = [...state.writers].every((each) => each === writer);
     const base = state.before ?? {};
     const change = isNew(state) ? answer : createMergePatch(base, answer);
-    // Fields that the writer's earlier apply has changed may have the server's values again.
+    // In `answer`, fields that an earlier apply of the writer has changed may have the server's values again.
     const undone = createMergePatch(state.applied?.get(writer) ?? answer, answer);
     const together = isAlone
       ? answer

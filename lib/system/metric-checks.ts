@@ -9,10 +9,10 @@ export interface KnownMetric {
 }
 
 /**
- * Refuses the metric `found` if it has another type than `type`, or lacks some of `labelNames`: it would throw at
- * each sample.
- * @param where - the owner of `found`; with `the manager`, both metrics are of one operator, whose author can
- * change either
+ * Refuses the metric `found` if it has another type than `type`, or lacks some of `labelNames`: it would throw at each
+ * sample.
+ * @param where - the owner of `found`. The metrics of `the manager` are the operator's own, so their author can change
+ * both.
  * @throws OperatorError `InvalidOption`
  */
 export function refuseOtherMetric(

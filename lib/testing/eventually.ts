@@ -109,7 +109,7 @@ async function triedUntil<T>(
   }
   await clock.advance(0);
   // The check may need virtual time, such as a request with latency, or I/O, such as a request to a port, which takes
-  // real time. Give both in small portions, so that neither uses up the limit of the other.
+  // real time. Give virtual and real time in small portions, so that neither uses up the limit of the other.
   let ioLeftMs = longestIoMs;
   for (let share = 1; isOpen() && leftMs() > 0; share *= 2) {
     const ms = Math.min(share, ioLeftMs);

@@ -118,7 +118,7 @@ export async function startOperator(
   const client = cluster.client({ user, authorizer: asAdmin ? undefined : role });
   const manager = new Manager({
     ...{ clock, cacheOptions, ...others, leaderElection, client, tracer },
-    // The only replica owns all keys.
+    // Without leader election, this is the only replica, which owns all keys.
     shards: shards ?? (leaderElection === undefined ? false : undefined),
   });
   await definition.setup(manager);

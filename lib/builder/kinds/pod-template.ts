@@ -59,7 +59,7 @@ export function podTemplateOf<Names extends ChainNames>(
     throw new OperatorError('InvalidOption', `${link.kind} ${options.name}: ${problem}`);
   };
   if ((podSpec === undefined) === (podTemplate === undefined)) {
-    // A misspelt `podSpec` counts as missing.
+    // A misspelt `podSpec` counts as missing, so the error must name the misspelt option.
     refuseUnknownLinkOptions(link, options, { spec: true }, link.others);
     refuse('give exactly one of podSpec and podTemplate');
   }

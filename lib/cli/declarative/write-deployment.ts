@@ -313,7 +313,7 @@ function nextSteps(
 function imageSteps(files: readonly PlannedFile[], directory: string): readonly string[] {
   const manager = files.find(({ path }) => path === imagePath);
   const image = manager && managerImage(manager.text, imagePath);
-  // Only a built image has a digest.
+  // An image with a digest has been built already.
   if (image?.includes('@') === true) return [];
   const variable = image === undefined ? '' : `IMG=${shellWord(image)} `;
   const scripts = ['docker:build', 'docker:push'];

@@ -89,7 +89,7 @@ export async function webhookManifestFiles(
   const there = keep ? configurationsIn(before ?? '') : [];
   const objects = merged(there, webhookManifests(operator)).map((configuration) => ({
     ...configuration,
-    // Once every version has a webhook, each webhook matches only its own version.
+    // As soon as every version has a webhook, each webhook matches only its own version.
     webhooks: withMatchPolicies(configuration.webhooks, operator.webhooks ?? []),
   }));
   const admission = await admissionFile(folder, { before, objects });

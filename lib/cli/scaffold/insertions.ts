@@ -24,8 +24,7 @@ export function hasMarker(text: string): boolean {
 }
 
 /**
- * Returns the lines above the markers that one text has in addition to another. Both templates can thus be
- * complete, valid files.
+ * Returns the lines above the markers that `more` has and `bare` lacks. So both can be complete, valid files.
  * @throws OperatorError `InvalidConfig`: the markers differ: an error in the templates
  */
 export function insertionsOf(bare: string, more: string): readonly Insertion[] {
@@ -33,7 +32,7 @@ export function insertionsOf(bare: string, more: string): readonly Insertion[] {
   const lines = more.split('\n');
   return lines.flatMap((line, end) => {
     const place = bareLines.indexOf(line);
-    // A marker missing from the other text is itself inserted.
+    // A marker that `bare` lacks belongs to the lines that are inserted.
     if (!line.includes(markerWord) || place < 0) return [];
     const start = lines.lastIndexOf(bareLines[place - 1] ?? '', end - 1) + 1;
     if (place < 1 || start < 1) {

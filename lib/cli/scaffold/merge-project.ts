@@ -28,10 +28,10 @@ import type { ProjectRecord } from './project-record.js';
 import type { ScaffoldOptions } from './scaffold-command.js';
 
 /**
- * Merges this version's templates into a project of older ones. Conflicting changes both stay, between git's
- * conflict markers.
- * @throws OperatorError `InvalidConfig`: the project has no record of its templates, has uncommitted changes
- * (without `--force`), or git is missing
+ * Merges this version's templates into a project of older ones. If changes conflict, the file keeps both versions
+ * between git's conflict markers.
+ * @throws OperatorError `InvalidConfig`: the project has no record of its templates, has uncommitted changes (without
+ * `--force`), or git is missing
  */
 export async function upgradeProject(
   options: ScaffoldOptions,

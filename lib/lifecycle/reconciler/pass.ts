@@ -162,7 +162,7 @@ export class Pass {
   textOf(error: unknown, object?: KubernetesObject): string {
     const { what, saw = [] } = this.#sources.get(error) ?? {};
     const text = failureText(readableError(error), object, ...saw);
-    // The message of a time-out names the source itself.
+    // The message of a time-out already names the source.
     return what === undefined || text.startsWith(what) ? text : `${what}: ${text}`;
   }
 

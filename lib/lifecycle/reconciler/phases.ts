@@ -175,7 +175,7 @@ export function beginUpgrade(pass: Pass): void {
   const isUnderWay = phase === 'Upgrading' && isSameVersion(targetVersion, operatorVersion);
   const isRollback = phase === 'Upgrading' && !isNewer(pass);
   if (isUnderWay || !(isNewer(pass) || isRollback)) {
-    // An operator of another version may continue the deployment that an earlier one began.
+    // This operator may continue a deployment that an operator of another version began.
     pass.status = { ...status, ...versions };
     return;
   }

@@ -128,7 +128,8 @@ function identifyingFields(object: Partial<UnstructuredObject> | undefined): Ide
   return { apiVersion, kind, 'metadata.name': name, 'metadata.namespace': namespace };
 }
 
-// The reconciler would never find the other object again, and would create it in each reconcile.
+// The reconciler would never find an object with another kind, name or namespace again, and would create it in each
+// reconcile.
 function refuseOtherIdentity(what: string, before: Identity, after: Identity): void {
   const changed = Object.keys(before).filter((path) => before[path] !== after[path]);
   if (changed.length === 0) return;

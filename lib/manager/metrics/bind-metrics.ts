@@ -53,8 +53,8 @@ export function postsOf(manager: object): PostAnswers {
 }
 
 /**
- * Binds the metrics to their registry and to an OpenTelemetry SDK, if the process has one. Without both, discards
- * them. Loads prom-client only if needed.
+ * Binds the metrics to their registry and to an OpenTelemetry SDK, if the process has one. With neither of them,
+ * discards the metrics. Loads prom-client only if needed.
  * @param client - sends the reviews of metrics clients
  * @returns the metrics server; undefined if not requested
  */

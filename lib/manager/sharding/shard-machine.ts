@@ -282,7 +282,7 @@ export class ShardMachine {
 
   #canWriteOwn(nowMs: number): boolean {
     if (this.#writing !== undefined || this.#unsureSinceMs !== undefined) return false;
-    // A member that can't list the others must neither keep the slots that the others wait for, nor lead.
+    // A member that can't list the group must not lead, and must not keep slots that other members wait for.
     return nowMs < this.#listedMs + this.#options.times.renewDeadlineMs;
   }
 
