@@ -70,7 +70,7 @@ export interface ObjectPlan {
 
 /**
  * Plans the effect of {@link applyObject}.
- * @param context - with a client that only makes dry runs
+ * @param context - a context whose client only makes dry runs
  * @throws OperatorError the error that {@link applyObject} would throw.
  */
 export function planObject(

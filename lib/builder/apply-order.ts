@@ -88,9 +88,9 @@ const justAppliedMs = 1_000;
 const establishingMs = 5_000;
 
 /**
- * Returns the pending outcome of a custom resource whose definition was applied but is not yet in force;
- * undefined if the object may be applied. A server uses a changed schema only a moment after the change.
- * @param outcomes - of the objects that were reconciled before, by id
+ * Returns the pending outcome of a custom resource whose definition was applied but is not yet in force; undefined if
+ * the object may be applied. A server uses a changed schema only a moment after the change.
+ * @param outcomes - the outcomes of the objects that were reconciled before, by id
  */
 export async function waitForDefinition(
   { client }: RunContext,

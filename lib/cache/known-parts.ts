@@ -48,7 +48,7 @@ export class KnownParts implements ClientParts {
     return value;
   }
 
-  /** Remembers the texts of an object that the cache now holds. @param read - its parts as they were parsed */
+  /** Remembers the texts of an object that the cache now holds. @param read - the parsed parts of the object */
   cached(object: KubernetesObject & ObjectParts, read: ObjectParts): void {
     const { uid } = object.metadata;
     if (uid === undefined) return;

@@ -73,7 +73,7 @@ export class ObjectStore<T extends KubernetesObject> {
 
   /**
    * Removes an object.
-   * @param last - its last state; undefined if the watch did not show it
+   * @param last - the last state of the object; undefined if the watch did not show it
    * @returns the resulting events
    */
   take(key: string, last: T | undefined): readonly CacheEvent<T>[] {

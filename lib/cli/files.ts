@@ -52,7 +52,7 @@ export async function textsBelow(folder: string): Promise<ReadonlyMap<string, st
 
 /**
  * Writes the result of a command.
- * @param file - undefined: the standard output
+ * @param file - the path of the file; undefined: the standard output
  * @throws OperatorError `InvalidConfig`: the file can't be written
  */
 export async function writeResult(

@@ -21,9 +21,9 @@ export interface LoadedProject {
 /**
  * Loads the operator of a project from its current sources. Each call loads new modules, which Node keeps until the
  * process ends.
- * @param directory - in the project, absolute
- * @throws OperatorError `InvalidConfig`: not a project, or the operator does not compile, load, or export a
- * definition; the message names the remedy
+ * @param directory - the absolute path of a directory in the project
+ * @throws OperatorError `InvalidConfig`: not a project, or the operator does not compile, load, or export a definition;
+ * the message names the remedy
  */
 export async function loadOperator(directory: string): Promise<LoadedProject> {
   const root = await findProject(resolve(directory));
@@ -34,7 +34,7 @@ export async function loadOperator(directory: string): Promise<LoadedProject> {
 
 /**
  * Returns a client without a cluster, for an operator that is set up and never runs. It resolves the built-in kinds.
- * @param name - of the operator, for the error of a request
+ * @param name - the name of the operator, for the error of a request
  */
 export function unreachableClient(name: string): ConnectedClient {
   return createClient({
@@ -153,7 +153,7 @@ interface Esbuild {
 
 /**
  * Bundles a project's operator with the project's esbuild.
- * @param root - of the project, absolute
+ * @param root - the absolute path of the project
  * @returns an ES module that imports packages instead of including them, and its source files in the project, absolute
  * @throws OperatorError `InvalidConfig`: the operator or esbuild is missing, or the code does not compile
  */
@@ -217,7 +217,7 @@ const marks = ['PROJECT', 'package.json'];
 
 /**
  * Finds the root of a directory's project: the nearest directory upwards with a `PROJECT` or `package.json`.
- * @param directory - absolute
+ * @param directory - an absolute path
  * @throws OperatorError `InvalidConfig`: no directory, or not in a project
  */
 export async function findProject(directory: string): Promise<string> {

@@ -49,7 +49,7 @@ export async function projectFiles(root: string, folder: string): Promise<readon
 
 /**
  * Returns the path of a file itself; for a folder, the YAML and JSON files directly in it, except kustomizations.
- * @param given - the path in errors
+ * @param given - the path that errors show
  * @throws OperatorError `InvalidConfig`: the path can't be read
  */
 export async function filesAt(path: string, given = path): Promise<readonly string[]> {

@@ -116,7 +116,7 @@ export function runCreator(args: readonly string[], surroundings: Surroundings):
 /**
  * Runs a command line. Never throws: prints errors to the standard error.
  * @param create - creates the command
- * @param args - without the names of node and the program
+ * @param args - the arguments, without the names of node and the program
  * @returns the exit code, one of {@link exitCodes}
  */
 export async function runProgram(

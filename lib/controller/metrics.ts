@@ -156,7 +156,7 @@ export class PriorityLabels {
   readonly #known = new Map<number, MetricLabels>();
   readonly #labels: MetricLabels;
 
-  /** @param labels - the other labels */
+  /** @param labels - the labels other than `priority` */
   constructor(labels: MetricLabels) {
     this.#labels = labels;
   }

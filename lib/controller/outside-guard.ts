@@ -216,7 +216,7 @@ function fetchedRequest(...[input, init]: Parameters<typeof fetch>): OutsideWrit
   return { method: init?.method ?? method, origin: new URL(url).origin };
 }
 
-/** The published parts of a request of undici. */
+/** The parts of a request that undici publishes on its diagnostics channels. */
 interface UndiciRequest {
   readonly method: string;
   readonly origin: string | URL;

@@ -26,7 +26,7 @@ export interface ReconcileGuard {
   readonly owns: readonly TypeReference<KubernetesObject>[];
   /**
    * Tracks a write until it settles.
-   * @returns the same result
+   * @returns the result of `write`
    */
   track<T>(write: Promise<T>, what: WriteTarget): Promise<T>;
   /**

@@ -291,7 +291,7 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
 
   /**
    * Counts `write` as pending until it settles.
-   * @returns the same result
+   * @returns the result of `write`
    */
   async track<T>(write: Promise<T>, what: WriteTarget): Promise<T> {
     this.#pendingWrites = [...this.#pendingWrites, what];

@@ -333,7 +333,7 @@ function read(error: unknown, seen: Set<unknown>): void {
   seen.add(error);
   const { name, message, stack, code, cause, errors } = error as Readonly<Record<string, unknown>>;
   if (error instanceof Error) for (const text of [name, message, stack, code]) String(text);
-  // The type guards of this library's errors use this check.
+  // Type guards such as `isOperatorError` use `in`, which calls the same trap of a proxy as `Reflect.has`.
   Reflect.has(error, 'code');
   Reflect.get(error, 'retryAfterMs');
   read(cause, seen);

@@ -51,7 +51,7 @@ async function* tracedPages<T extends KubernetesObject>(
   try {
     for (let page = 1; ; page++) {
       const next = (): Promise<IteratorResult<ObjectList<T>>> => iterator.next();
-      // No request follows the last page.
+      // A call after the last page sends no request, so it gets no span.
       const attributesOfPage = { ...attributes, 'k8s.page': page };
       const asked = hasMore ? span.span(name, attributesOfPage, next) : next();
       const result = (await asked) as IteratorResult<ObjectList<T>, unknown>;

@@ -74,11 +74,11 @@ export interface EventRecorderOptions {
   readonly refillMs?: number | undefined;
   /** Milliseconds without another event after which a summary is written. @defaultValue 5_000 */
   readonly summaryDelayMs?: number | undefined;
-  /** Milliseconds without another like event after which a series ends. @defaultValue 360_000 */
+  /** Milliseconds without another event of a series after which the series ends. @defaultValue 360_000 */
   readonly seriesFinishMs?: number | undefined;
   /**
-   * Longest time between two like events about objects of one owner that become one Event, in milliseconds;
-   * see {@link ObjectEvent.item}. The Event is written after ten times this time at most.
+   * Longest time between two similar events about objects of one owner that become one Event, in milliseconds; see
+   * {@link ObjectEvent.item}. The Event is written after ten times this time at most.
    * @defaultValue 1_000
    */
   readonly combineMs?: number | undefined;

@@ -159,7 +159,7 @@ export class EventWriter {
   /** Writes an entry repeatedly, until it is no longer in the queue. */
   async #deliver(entry: SeriesEntry): Promise<void> {
     const { signal } = this.#stopping;
-    // Waits until the caller's synchronous code ends, so that like events become one write.
+    // Waits until the caller's synchronous code ends, so that events of one series become one write.
     await Promise.resolve();
     // The entry may be queued again during its write.
     while (this.#queue.has(entry) && !signal.aborted) {

@@ -236,7 +236,7 @@ export class HttpEndpoint implements Runnable {
     if (signal.aborted && graceMs === undefined) gone.abort(signal.reason);
     try {
       const answer = await this.#answerTo(request, { signal: gone.signal, logger });
-      // When the client disconnects, only a stream has to be stopped.
+      // The handler has ended, so a disconnect of the client can only stop a stream.
       if (typeof answer.body !== 'function') response.off('close', onClose);
       // A client could continue to send the rest of a refused body for a long time.
       if (signal.aborted || !request.complete) response.shouldKeepAlive = false;

@@ -397,7 +397,7 @@ export interface LeaderElectionOptions extends Omit<LeaderElectorOptions, OwnPar
   readonly client?: Client | undefined;
 }
 
-/** Returns the requested leader election, or a leadership that always leads. */
+/** Returns the requested leader election; without one, a {@link Leadership} with which this process always leads. */
 export function leadershipOf(
   wanted: LeaderElectionOptions | Leadership | undefined,
   parts: Pick<LeaderElectorOptions, OwnParts>,
@@ -420,7 +420,7 @@ export function electionAccess(
   ];
 }
 
-/** Returns the leadership of a manager without leader election: it always leads. */
+/** Returns the {@link Leadership} of a manager without leader election: the process always leads. */
 function soleLeadership(): Leadership {
   return {
     fence: { check: () => undefined },

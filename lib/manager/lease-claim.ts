@@ -246,7 +246,7 @@ export class LeaseFence implements Fence {
   }
 
   /**
-   * Records a successful renewal. @param started - start of its request: the server may have granted it at
+   * Records a successful renewal. @param started - the start of its request: the server may have granted the renewal at
    * that moment.
    * @returns false if the renewal came too late: the fence had closed
    */

@@ -22,7 +22,7 @@ function sameItems(left: readonly unknown[], right: readonly unknown[]): boolean
   return true;
 }
 
-/** Whether two lists have the same items, not only equal ones. */
+/** Whether the items of two lists are identical (`===`), not only equal. */
 export function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {
   return one.length === other.length && one.every((item, place) => item === other[place]);
 }

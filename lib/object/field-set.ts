@@ -145,8 +145,8 @@ function collectPaths(node: FieldNode, prefix: FieldPath, found: FieldPath[]): v
   }
 }
 
-// The private method does not call `FieldSet.ofRoot` itself: tsc 6.0 would replace every mention of the class in its
-// body by a variable, which is set after the class, too late for `static empty`.
+// `#result` calls this function instead of `FieldSet.ofRoot`: in a private method, tsc 6.0 replaces the name of the
+// class by a variable that is set after the class, too late for `static empty`.
 function setOfRoot(root: FieldNode): FieldSet {
   return FieldSet.ofRoot(root);
 }

@@ -309,7 +309,7 @@ export class ObjectReconciler<T extends KubernetesObject> {
 
   /**
    * Tries the updates of a failure until one succeeds, or the server is unavailable.
-   * @returns the last problem if none did
+   * @returns the problem of the last update if all failed
    */
   async #tryWrites(
     object: T,

@@ -237,7 +237,7 @@ export class Operator implements OperatorDefinition {
    * Runs as a program: reads the command line (`--help` lists its options), prints an error as one line, and sets the
    * exit code. One second after an error, it ends a process that still runs, unless `signal` is given or the exit code
    * has been set again.
-   * @param args - @defaultValue those of the process
+   * @param args - the command line. @defaultValue the arguments of the process
    * @param options - take precedence over the command line; omit those that it should decide
    */
   async main(

@@ -221,7 +221,7 @@ async function reconcileUntilQuiet(work: Work): Promise<StepEnd> {
   return { isQuiet: false, message };
 }
 
-/** Returns what the operator waits for at the end of the plan. @param message - the message of its last result */
+/** Returns what the operator waits for at the end of the plan. @param message - of the operator's last result */
 function waitOf(work: Work, message: string | undefined): Pick<ResourcePlan, 'waits'> {
   const state = work.planned.get(work.root.type, work.root.key);
   const conditions = state?.after === undefined ? [] : statusConditions(state.after);

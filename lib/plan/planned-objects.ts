@@ -57,7 +57,7 @@ export class PlannedObjects {
   readonly #seen = new Map<string, PlannedObjectState>();
   #revision = 0;
 
-  /** @param convert - @defaultValue objects keep the version in which they were written */
+  /** @param convert - converts an object to another version. @defaultValue objects keep their version */
   constructor(convert: Conversion = (object) => object) {
     this.#convert = convert;
   }

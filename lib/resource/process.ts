@@ -54,7 +54,7 @@ export interface SetPass<T extends KubernetesObject> {
 
 /**
  * Runs the set's `initContext`, then its resources.
- * @param context - a new one, whose `resourceSet` is the set's name
+ * @param context - a new context, whose `resourceSet` is the name of the set
  */
 export async function runResourceSet<T extends KubernetesObject>(
   context: ResourceContext,

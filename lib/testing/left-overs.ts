@@ -62,18 +62,17 @@ export interface AssertNothingLeftOptions extends LeftOverCheck {
 }
 
 /**
- * Deletes the owner, and waits until all objects that the operator created for it are gone. Garbage
- * collection or a finalizer of the operator deletes them, so the operator has to keep running. Objects that
- * are older than the owner or that have other owners do not count.
+ * Deletes the owner, and waits until all objects that the operator created for it are gone. Garbage collection or a
+ * finalizer of the operator deletes them, so the operator has to keep running. Objects that are older than the owner or
+ * that have other owners do not count.
  *
  * @example
  * ```ts
- * const operator = recordCreations(cluster().client({ user: 'operator' }));
- * const { created } = operator;
- * // … runs the operator with that client, and waits until it has done its work …
- * await assertNothingLeft(client, { owner: referenceTo(shop), created, clock });
+ * const operator = recordCreations(cluster().client({ user: 'operator' })); const { created } = operator; // … runs the
+ * operator with that client, and waits until it has done its work … await assertNothingLeft(client, { owner:
+ * referenceTo(shop), created, clock });
  * ```
- * @param client - of an administrator: deletes the owner and reads the remaining objects.
+ * @param client - a client of an administrator. It deletes the owner and reads the remaining objects.
  * @throws OperatorError `LeftOvers`: names the remaining objects, with the reason of each.
  * @throws OperatorError `InvalidOption`: there is nothing to check: nothing was recorded, or the owner does not exist
  * and has no UID.

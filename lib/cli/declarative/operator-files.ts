@@ -155,9 +155,9 @@ export class FileOperators {
   }
 
   /**
-   * Adds, changes and removes operators; unchanged controllers continue. Objects that removed operators wrote
-   * stay, except views.
-   * @param operators - with distinct names
+   * Adds, changes and removes operators; unchanged controllers continue. Objects that removed operators wrote stay,
+   * except views.
+   * @param operators - operators with distinct names
    */
   async set(operators: readonly FileOperator[]): Promise<void> {
     const text = JSON.stringify(operators.map(({ name, spec }) => ({ name, spec })));

@@ -166,7 +166,7 @@ function textOfRule({ rule }: SchemaRule): string {
   return rule.trim().replaceAll(/\s+/g, ' ');
 }
 
-/** Compares `allOf`, `anyOf`, `oneOf` and `not` as a whole: they only validate. */
+/** Compares `allOf`, `anyOf`, `oneOf` and `not` as a whole, because they define no fields. */
 function junctorChanges(before: Schema, after: Schema): readonly Change[] {
   const includes = (list: readonly Schema[] = [], part: Schema): boolean =>
     list.some((each) => deepEqual(each, part));

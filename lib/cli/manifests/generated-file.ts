@@ -93,8 +93,8 @@ export interface FileList {
 
 /**
  * Updates the list in a kustomization, if the kustomization exists: users may list the files elsewhere.
- * @param folder - the project's
- * @param names - paths of the files to add, from the kustomization
+ * @param folder - the folder of the project
+ * @param names - paths of the files to add, relative to the kustomization
  * @param gone - paths of the files to remove
  * @throws OperatorError `InvalidConfig`: the marker is missing
  */

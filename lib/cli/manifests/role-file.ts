@@ -19,9 +19,8 @@ interface RoleFile {
 
 /**
  * Parses the file of a role.
- * @param path - for messages
- * @throws OperatorError `InvalidConfig`: the marker is missing, or the rules above it do not have the
- * generated form
+ * @param path - the path of the file, for messages
+ * @throws OperatorError `InvalidConfig`: the marker is missing, or the rules above it do not have the generated form
  */
 export function parseRoleFile(text: string, path: string): RoleFile {
   const lines = text.split('\n');

@@ -126,9 +126,9 @@ const sources: Readonly<Record<GeneratingCommand, string>> = {
 const rbac = 'rbac.authorization.k8s.io';
 
 /**
- * Returns a Role for each namespace other than the operator's. They are separate from `config/default`, since
- * kustomize puts all objects there into the operator's namespace.
- * @param name - the operator's
+ * Returns a Role for each namespace other than the operator's. They are separate from `config/default`, since kustomize
+ * puts all objects there into the operator's namespace.
+ * @param name - the name of the operator
  */
 export async function namespaceFiles(
   folder: string,

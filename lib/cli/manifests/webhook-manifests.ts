@@ -76,7 +76,7 @@ export function conversionPatch(
 
 /**
  * Returns the files of an operator's webhooks.
- * @param folder - the project's
+ * @param folder - the folder of the project
  * @param options - `keep`: existing webhooks stay in the files
  */
 export async function webhookManifestFiles(
@@ -100,9 +100,9 @@ export async function webhookManifestFiles(
 }
 
 /**
- * Returns the file of webhooks for a kind that gets a version without webhooks. While each version had a
- * webhook, each webhook matched only its own version. From now on they match all versions again.
- * @param kind - with its previous versions
+ * Returns the file of webhooks for a kind that gets a version without webhooks. While each version had a webhook, each
+ * webhook matched only its own version. From now on they match all versions again.
+ * @param kind - the kind with its previous versions
  */
 export async function widenedWebhooks(
   folder: string,

@@ -85,9 +85,9 @@ const list: FileList = {
 };
 
 /**
- * Returns the CustomResourceDefinitions of a project: a file for each resource, listed for kustomize. Deletes
- * generated files of removed resources; reports other files.
- * @param folder - the project's
+ * Returns the CustomResourceDefinitions of a project: a file for each resource, listed for kustomize. Deletes generated
+ * files of removed resources; reports other files.
+ * @param folder - the folder of the project
  * @throws OperatorError `InvalidConfig`: two resources share a file, or the list can't be changed
  */
 export async function crdFiles(

@@ -234,7 +234,7 @@ interface BuildOptions extends Pick<OverlayOptions, 'namespace' | 'resources' | 
 
 /**
  * Builds the kustomization of a folder with `kubectl kustomize`.
- * @param folder - absolute
+ * @param folder - an absolute path
  * @throws OperatorError `InvalidConfig`: kubectl is missing, or it refuses the kustomization; `Aborted`: the signal was
  *   aborted
  */

@@ -44,7 +44,7 @@ export async function keepRunning(first: LoadedProject, settings: KeepRunning): 
   const signal = AbortSignal.any([settings.signal, over.signal]);
   const watching = settings.watch ? running.watch(first, signal) : undefined;
   try {
-    // Changes during the first preparation count, too.
+    // Wait until the watch is active, so that changes during the first preparation count, too.
     await watching?.begun;
     await running.replace(first);
     await Promise.race([running.failed, whenAborted(signal)]);
@@ -169,7 +169,7 @@ export interface OperatorRun {
 
 /**
  * Puts an operator into a manager without running it. Errors of its `setup` are thrown here.
- * @param options - of the manager, for this operator
+ * @param options - the options of the manager for this operator
  */
 async function prepareRun({ operator }: LoadedProject, options: ManagerOptions) {
   const manager = new Manager({ shards: false, ...options });
@@ -193,9 +193,9 @@ async function prepareRun({ operator }: LoadedProject, options: ManagerOptions) 
 const sources = /\.(?:[cm]?[jt]s|json)$/;
 
 /**
- * Returns the possible source files of an operator: all below `src`, even those not yet imported, and the
- * imported files elsewhere.
- * @param imported - absolute
+ * Returns the possible source files of an operator: all below `src`, even those not yet imported, and the imported
+ * files elsewhere.
+ * @param imported - absolute paths of the imported files
  */
 async function sourceFiles(root: string, imported: readonly string[]): Promise<WatchedPaths> {
   const folder = join(root, 'src');

@@ -126,7 +126,7 @@ export async function startServer({
 
 /**
  * Writes the kubeconfig of a listening embedded cluster, and removes it after `work`.
- * @param file - absolute
+ * @param file - an absolute path
  * @throws OperatorError `InvalidConfig`: the file belongs to another cluster, or can't be written
  */
 export async function withKubeConfigFile(

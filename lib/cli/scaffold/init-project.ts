@@ -236,7 +236,7 @@ function isLicense(text: string): boolean {
 
 /**
  * Parses `--package`. A tarball is copied into the project, since images are built from the project alone.
- * @param folder - the project's, absolute: base of relative paths
+ * @param folder - the absolute path of the project, to which relative paths refer
  * @throws UsageError not a version, tag or address, or the file does not exist
  */
 export async function packageSource(given: string, folder: string): Promise<PackageSource> {

@@ -59,7 +59,7 @@ export function checkDomain(domain: string, source = '--domain'): void {
   refuse(source, dns1123SubdomainProblem(domain));
 }
 
-/** @param domain - the project's @throws UsageError invalid group */
+/** @param domain - the domain of the project @throws UsageError invalid group */
 export function checkGroup(group: string, domain: string): void {
   checkGroupName(group, domain);
   const { length } = `${group}.${domain}`;

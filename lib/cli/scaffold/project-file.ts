@@ -65,7 +65,7 @@ export interface Project {
 
 /**
  * Parses a project's file.
- * @param path - for messages
+ * @param path - the path of the file, for messages
  * @throws OperatorError `InvalidConfig`: invalid YAML, another layout, a missing field or an invalid name
  */
 export function parseProject(text: string, path: string): Project {

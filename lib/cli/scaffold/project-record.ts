@@ -131,8 +131,8 @@ function parsed(file: string): RecordedFile | undefined {
 /**
  * Renders a project from this version's templates, as if its commands ran again, without the users' changes.
  * `manifests` generates the rest.
- * @param folder - of the project, with the definitions of foreign kinds
- * @returns texts by paths
+ * @param folder - the folder of the project, which has the definitions of foreign kinds
+ * @returns the texts of the files, by path
  */
 export async function renderProject(
   project: Project,

@@ -182,8 +182,8 @@ const ofElsewhere = [
 
 /**
  * Stores the objects of files in an empty cluster, with their namespaces and status.
- * @param namespace - for namespaced objects without one
- * @returns each object once; the last of duplicates
+ * @param namespace - the namespace of namespaced objects that name no namespace
+ * @returns the stored objects; if several are the same object, the last of them
  * @throws OperatorError `InvalidConfig`: the cluster rejects an object
  */
 export async function storeResources(

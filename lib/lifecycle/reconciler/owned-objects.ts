@@ -200,8 +200,8 @@ export async function deleteObject(
 }
 
 /**
- * Names an object that is being deleted in the conditions, and remembers it for the event about the end of its
- * deletion.
+ * Makes the conditions name an object that is being deleted, and remembers the object for the event about the end of
+ * its deletion.
  */
 export function waitUntilGone(pass: Pass, object: UnstructuredObject): void {
   pass.settings.deletions.add(pass.cr.metadata.uid, object);

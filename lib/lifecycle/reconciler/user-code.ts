@@ -7,9 +7,9 @@ import type { LifecycleObject } from '../lifecycle-status.js';
 import type { ErrorSource, Pass } from './pass.js';
 
 /**
- * Calls the operator's code: a callback, a hook, or its list of objects. Code that hangs must not block the
- * worker: on time-out, its signal is aborted and the reconcile fails without waiting for it.
- * @param source - what it is called in messages, and the objects that it gets.
+ * Calls the operator's code: a callback, a hook, or its list of objects. Code that hangs must not block the worker: on
+ * time-out, its signal is aborted and the reconcile fails without waiting for it.
+ * @param source - the name of the code in messages, and the objects that the code gets.
  * @throws the error of the code, unchanged; OperatorError `Timeout` on time-out.
  */
 export async function callUserCode<T>(

@@ -62,9 +62,8 @@ export class OperatorRole implements Authorizer {
   }
 
   /**
-   * Limits the operator to its declared access. Until then everything is allowed, since a `setup` sends no
-   * requests.
-   * @param access - access that its manager declares after `setup`
+   * Limits the operator to its declared access. Until then everything is allowed, since a `setup` sends no requests.
+   * @param access - access that the operator's manager declares after `setup`
    * @param own - rules that the user has added to the generated ones
    */
   async declare(access: readonly RequiredAccess[], own?: AccessRules): Promise<void> {

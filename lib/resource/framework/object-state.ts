@@ -65,7 +65,7 @@ export class ObjectState<T extends KubernetesObject> {
     }
   }
 
-  /** Reports that a pause or an overlap has ended, if so. @returns the object after any write */
+  /** Reports that a pause or an overlap has ended, if so. @returns the object as the last write returned it */
   async settle(stated: StatedObject<T>, sets: readonly ResourceSet<T>[]): Promise<T> {
     const object = await this.#resumed(stated);
     if (sets.length > 1) return object;
