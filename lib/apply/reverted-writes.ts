@@ -35,7 +35,7 @@ export class RevertedWrites {
   }
 
   /**
-   * Records that `write` left a difference; undefined: none is left.
+   * Records that `write` left a difference; undefined if the last write left no difference.
    * @param place - identifies the written part of an object
    */
   record(place: string, write: unknown): void {

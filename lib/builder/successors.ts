@@ -160,7 +160,7 @@ async function waitForAny(
   return undefined;
 }
 
-// The kinds of workloads to search beyond the chain.
+// The kinds of workloads that are searched in addition to those in the chain.
 const rolling: readonly ResourceType<KubernetesObject>[] = [Deployment, StatefulSet, DaemonSet];
 
 /**

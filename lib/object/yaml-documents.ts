@@ -85,7 +85,7 @@ export function parseFirstYamlDocument(
 /** Calls a synchronous function, whose errors get no stack trace. */
 function withoutTraces<T>(work: () => T): T {
   const { stackTraceLimit } = Error;
-  // An assignment would throw where the limit is frozen.
+  // An assignment would throw if `Error.stackTraceLimit` is frozen.
   Reflect.set(Error, 'stackTraceLimit', 0);
   try {
     return work();

@@ -93,7 +93,10 @@ interface Trip {
 /** Random objects are drawn until enough of them are valid, at most this many for each wanted object. */
 const mostTries = 100;
 
-/** Every fourth object is converted without one of its fields, too: each one would take half as much time again. */
+/**
+ * Every fourth object is converted without one of its fields, too: to do so with each object would take half as much
+ * time again.
+ */
 const lackingShare = 4;
 
 /** @throws OperatorError `ConversionLoss`, `InvalidOption` */

@@ -21,9 +21,9 @@ export interface OverlayOptions {
   readonly project: string;
   /** Path of the kustomization in the project's folder. */
   readonly overlay: string;
-  /** Image of the manager. @defaultValue the kustomizations' */
+  /** Image of the manager. @defaultValue the image in the kustomizations */
   readonly image?: string | undefined;
-  /** Namespace of all objects. @defaultValue the kustomizations' */
+  /** Namespace of all objects. @defaultValue the namespace in the kustomizations */
   readonly namespace?: string | undefined;
   /** Further entries of the `resources` of the overlay. @defaultValue none */
   readonly resources?: readonly string[] | undefined;

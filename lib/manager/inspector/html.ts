@@ -44,7 +44,7 @@ const escapes: Readonly<Record<string, string>> = {
   "'": '&#39;',
   '`': '&#96;',
 };
-// All of C0 and C1 except tab and line feed; marks that change the direction of text.
+// All control characters (C0 and C1) except tab and line feed, and marks that change the direction of text.
 const confusing = /[^\P{Cc}\t\n]|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 function markup(value: HtmlValue): string {
