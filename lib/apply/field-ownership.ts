@@ -224,7 +224,7 @@ export async function handOverReplicas(
 
 /**
  * Returns the object that shows the effect of an apply after {@link handOverReplicas}, for a plan: a dry run can't
- * build upon that write.
+ * include the effect of that write.
  */
 export function withHandedReplicas(pair: Pair, manager: string): UnstructuredObject {
   const { object } = pair.desired;

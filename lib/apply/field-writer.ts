@@ -441,7 +441,7 @@ function withStatus(object: UnstructuredObject, status: unknown): UnstructuredOb
 
 /**
  * Adds empty annotations to an object that has only a name. An apply without fields leaves no entry in `managedFields`,
- * by which {@link FieldWriter.written} finds the object. The entry of a larger object needs no mark.
+ * by which {@link FieldWriter.written} finds the object. An object with more fields has an entry without them.
  */
 function marked(desired: DesiredFields): DesiredFields {
   const { object } = desired;

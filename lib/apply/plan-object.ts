@@ -154,7 +154,7 @@ function worthShowing({ metadata, ...fields }: UnstructuredObject): object {
   return { metadata: shown, ...omit(fields, ['apiVersion', 'kind']) };
 }
 
-// The adoption is a separate write, which a dry run can't build upon.
+// A separate write adopts the fields first. A dry run of the apply can't include the effect of that write.
 async function planAdoption(
   context: ApplyContext,
   ref: ObjectReference,
@@ -249,7 +249,7 @@ async function dryApply(
   return appliedChanges({ before: live, after, drift });
 }
 
-// The maps are emptied by a separate write, which a dry run can't build upon.
+// A separate write empties the maps first. A dry run of the apply can't include the effect of that write.
 function afterEmptying(
   pair: Pair,
   emptied: UnstructuredObject,

@@ -253,7 +253,7 @@ export class SettledCheck {
  * Returns the cache that holds this very owner; undefined if there is no cache or it holds another version.
  */
 function looksOf({ client: { looks }, owner, owns }: BuilderSettings): CacheLooks | undefined {
-  // Without `owns`, the kinds that pruning visits depend on the time.
+  // Without `owns`, the kinds that pruning lists change with time.
   if (looks === undefined || owns === undefined) return undefined;
   return looks.get(owner, keyOf(owner)) === owner ? looks : undefined;
 }

@@ -28,7 +28,7 @@ interface WatchAttempt<T extends KubernetesObject> {
   readonly habits: WatchHabits;
 }
 
-/** Knowledge of the server, from earlier watches of a collection. */
+/** How the server behaved in earlier watches of a collection. */
 export interface WatchHabits {
   /**
    * True once the server has sent a periodic bookmark. False again after a watch without bookmarks was ended because it

@@ -11,10 +11,10 @@ import { exists, fileError, statIfExists } from './files.js';
 
 /** An operator loaded from its sources. */
 export interface LoadedProject {
-  /** Root of the project, absolute. */
+  /** Absolute path of the project's root. */
   readonly root: string;
   readonly operator: OperatorDefinition;
-  /** The project's source files of the operator, absolute. */
+  /** Absolute paths of the operator's source files in the project. */
   readonly files: readonly string[];
 }
 

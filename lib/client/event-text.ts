@@ -50,7 +50,7 @@ export function eventParser(
       const event = eventFrom(line, { managedFields, parts, knownParts });
       if (event !== undefined) return omitManagedFields ? droppedManagedFields(event) : event;
     } catch {
-      // A cut is not at the end of a value, or the line is not JSON.
+      // A part was not cut at the end of its value, or the line is not JSON.
     }
     if (parts.length > 0) failures++;
     return whole(line);

@@ -59,7 +59,7 @@ export interface FaultRule {
   readonly kinds?: readonly string[] | undefined;
   /** The names of objects. */
   readonly names?: readonly string[] | undefined;
-  /** The nth call that the fields above match, counted from 1, or every one from the nth on. */
+  /** The nth call that the fields above match, counted from 1, or every call from the nth on. */
   readonly calls?: number | { readonly from: number } | undefined;
   /** The probability of the fault at each matching call, from 0 to 1. @defaultValue 1 */
   readonly probability?: number | undefined;

@@ -226,7 +226,7 @@ export function enqueueOwner(
 }
 
 const scopeRetryMs = 1_000;
-/** Milliseconds until the kind is requested from the client again, which has it in memory while its CRD exists. */
+/** Milliseconds until `resourceType` of the client is called again, which rarely sends a request. */
 const scopeValidMs = 1_000;
 
 interface KnownScope {
@@ -281,7 +281,7 @@ class OwnerScopes {
         if (isOperatorError(error, 'UnknownKind') || signal.aborted) return undefined;
         const known = this.#known.get(client);
         if (known !== undefined) {
-          // Otherwise, each event would send a request and wait until the request fails.
+          // Without this, each event would send a request and wait until the request fails.
           this.#known.set(client, { type: known.type, atMs: clock.monotonicMs() });
           return known.type;
         }

@@ -275,7 +275,7 @@ export class ReconcileRun implements RunSubject, ReconcileGuard {
    *   after another process has acquired the key. @defaultValue false
    */
   abort(reason: OperatorError, sparesWrites = false): void {
-    // Create the controller here if necessary, so that a report that begins later is refused.
+    // Create the AbortController here if necessary, so that a report that begins later is refused.
     if (!sparesWrites || this.#reporting === undefined) {
       (this.#reporting ??= new AbortController()).abort(reason);
     }

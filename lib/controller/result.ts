@@ -116,7 +116,7 @@ function kindOf(error: unknown, seen: Set<unknown>): FailureKind {
   const parts = partsOf(error, seen);
   if (parts.length > 0) {
     const kind = kindOfAll(parts.map((part) => kindOf(part, seen)));
-    // All parts are terminal. A retry is needed only if the results of other objects request a requeue.
+    // All parts of the error are terminal. A retry is needed only if the results of other objects request a requeue.
     return kind === 'terminal' && asksToBeLookedAt(error) ? 'error' : kind;
   }
   if (error instanceof InvalidResultError) return 'error';

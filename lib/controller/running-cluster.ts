@@ -48,7 +48,7 @@ export class RunningCluster implements ControllerCluster {
   readonly recorder: ControllerCluster['recorder'];
   readonly #started: { readonly name: string; readonly source: StartedSource }[] = [];
   readonly #ending = new AbortController();
-  /** Additions that are held back; undefined once they were taken. */
+  /** Additions that are held back; undefined after `takeEarly`. */
   #early: Map<string, AddOptions> | undefined = new Map<string, AddOptions>();
   #isSynced = false;
   #problem: unknown;
@@ -103,7 +103,7 @@ export class RunningCluster implements ControllerCluster {
 
   /**
    * Holds back an addition.
-   * @returns false if the additions were taken, so that this one was not held back
+   * @returns false if `takeEarly` was called before: then this addition is not held back
    */
   keepsBack(text: string, options: AddOptions): boolean {
     if (this.#early === undefined) return false;

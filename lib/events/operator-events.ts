@@ -129,7 +129,7 @@ export class OperatorEvents extends EventEmitter<OperatorEventMap> {
     return super.listeners(name).map((guard) => this.#listeners.get(guard) ?? guard);
   }
 
-  /** Returns a function that calls `listener` and logs its errors; the same one each time. */
+  /** Returns a function that calls `listener` and logs its errors. It is the same function for each call. */
   #guard<N extends EventName>(name: N, listener: Listener<N>): Listener<N> {
     if (typeof (listener as unknown) !== 'function') {
       const message = `OperatorEvents: listener of '${name}': want a function, got ${typeof listener}`;

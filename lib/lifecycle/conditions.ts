@@ -92,7 +92,7 @@ export function setLifecycleCondition(
 
 /** A problem of a system. */
 export interface Trouble extends Explanation {
-  /** Nothing is retried before a user acts. @defaultValue false: it is retried */
+  /** True if the operator retries nothing until a user acts. @defaultValue false */
   readonly isBlocked?: boolean | undefined;
 }
 

@@ -161,7 +161,7 @@ function compareKeys(a: Keys, b: Keys): number {
   return a.length - b.length;
 }
 
-// Numbers first, then strings, booleans, other values.
+// Orders numbers first, then strings, booleans and other values.
 function compareScalars(a: unknown, b: unknown): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   if (typeof a === 'string' && typeof b === 'string') return compareTexts(a, b);

@@ -71,8 +71,8 @@ function mergedMap(desired: JsonMap, current: JsonMap, merging: Merging): JsonMa
     if (next !== value) changes.set(name, next);
   }
   const excluded = excludedMembers(desired, merging.schema);
-  // With the strategy `retainKeys`, fields that are not desired are removed: they may belong to another member of a
-  // union, which the server would refuse.
+  // With the strategy `retainKeys`, fields that are not desired are removed. The server would refuse fields of two
+  // members of a union.
   const keepsOwn = changes.size > 0 && retainsKeys(merging);
   for (const name of Object.keys(current)) {
     if (isSet(memberOf(desired, name))) continue;

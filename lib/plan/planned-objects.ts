@@ -27,7 +27,7 @@ export interface PlannedObjectState {
   readonly wanted?: UnstructuredObject | undefined;
   /** Whether the object is deleted and created again. */
   readonly recreated?: boolean;
-  /** Whether the deletion left its pods to the new object. */
+  /** Whether the object was deleted without its pods, so that the new object takes them over. */
   readonly orphaned?: boolean | undefined;
   /** Why `after` is a guess and not the answer of a dry run. Undefined for an answer. */
   readonly guessed?: string | undefined;

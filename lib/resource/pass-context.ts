@@ -98,7 +98,7 @@ export class PassContext implements ResourceContext {
     return this.#pass;
   }
 
-  /** Returns the context for another resource, which is not canceled. */
+  /** Returns a context for another resource; a cancellation of the present resource does not apply to it. */
   inResource(resource: string, step: StepName): PassContext {
     return this.#at({ place: { resourceSet: this.resourceSet, resource, step }, scope: Symbol() });
   }

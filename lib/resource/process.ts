@@ -96,7 +96,7 @@ async function runChain<T extends KubernetesObject>(
   const fault = faultInResources(resources);
   if (fault !== undefined) throw new ExecutionFailedError(`${describeObject(object)}: ${fault}`);
   const root = passContextOf(context);
-  // Changes of the list during a reconcile apply to the next one.
+  // If the list changes during a reconcile, the next reconcile uses the changed list.
   const left = order === 'reverse' ? resources.toReversed() : [...resources];
   // A deletion skips no resource: the finalizer is removed after the chain even if `notReady` was called.
   const isHeld = (): boolean => method === 'ensureCreated' && root.pass.isHeld;

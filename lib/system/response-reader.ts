@@ -72,7 +72,7 @@ export class ResponseReader
       controller.abort(abortReason(this.#over.error));
       return;
     }
-    // `beforeSend` may abort the request, which needs the controller.
+    // `beforeSend` may abort the request, and an abort needs the controller.
     this.#controller = controller;
     this.#request.beforeSend?.();
   }

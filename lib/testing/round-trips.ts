@@ -93,10 +93,7 @@ interface Trip {
 /** Random objects are drawn until enough of them are valid, at most this many for each wanted object. */
 const mostTries = 100;
 
-/**
- * Every fourth object is converted without one of its fields, too: to do so with each object would take half as much
- * time again.
- */
+/** Every fourth object is also converted without one of its fields; with every object, a run would take much longer. */
 const lackingShare = 4;
 
 /** @throws OperatorError `ConversionLoss`, `InvalidOption` */
@@ -183,7 +180,7 @@ function asObject(
 
 /** A field that a round trip changes, or a conversion that throws. */
 interface Loss {
-  /** Identifies the loss: it is equal for the same loss in another object. */
+  /** Equal for the same loss in another object. */
   readonly id: string;
   readonly message: string;
   /** The object before the conversions and after each of them. */
@@ -247,7 +244,7 @@ function withoutAdded(
   });
 }
 
-/** The parts of an object that shrink. Conversions may depend on the other metadata, which a server always sets. */
+/** The parts of an object to make smaller. The other metadata stays: a server sets it, and conversions may use it. */
 interface Shrinkable {
   readonly fields: Readonly<Record<string, unknown>>;
   readonly marks: Pick<UnstructuredObject['metadata'], 'labels' | 'annotations'>;

@@ -42,7 +42,7 @@ export interface RuleChoice {
 
 type Rules = Readonly<Record<string, Rule>>;
 
-/** Checks that the rules of a choice exist. @throws UsageError unknown rule */
+/** Checks that the rules in the user's choice exist. @throws UsageError unknown rule */
 export function checkChoice({ disable, enable }: RuleChoice, rules: Rules): void {
   for (const given of [...disable, ...enable]) {
     const name = nameOf(given);
@@ -51,7 +51,7 @@ export function checkChoice({ disable, enable }: RuleChoice, rules: Rules): void
   }
 }
 
-/** Returns the findings that a choice leaves, with one entry for a finding that several versions share. */
+/** Returns the findings of the rules that are on. A finding that several versions share is one entry. */
 export function chosen(
   findings: readonly DefinitionFinding[],
   { disable, enable }: RuleChoice,

@@ -192,7 +192,7 @@ function selected(service: UnstructuredObject, state: ClusterState): readonly Un
   );
 }
 
-/** Whether a selector matches; a Service without one has endpoints from elsewhere. */
+/** Whether a selector matches; a Service without a selector gets its endpoints from elsewhere. */
 function fits(selector: Labels, labels: Labels = {}): boolean {
   const wanted = Object.entries(selector);
   return wanted.length > 0 && wanted.every(([key, value]) => labels[key] === value);

@@ -68,7 +68,7 @@ async function superfluousObjects(
 
 function verdictOn({ settings }: Pass, object: UnstructuredObject): 'prune' | 'keep' | 'refuse' {
   const { annotations = {}, deletionTimestamp } = object.metadata;
-  // An object that is already being deleted is waited for.
+  // `prune` also waits for an object that is already being deleted.
   if (deletionTimestamp !== undefined || mayBePruned(object)) return 'prune';
   if (!isPruneGuarded(object) || annotations[pruneAnnotation] === 'false') return 'keep';
   return settings.mayPrune(object) ? 'prune' : 'refuse';

@@ -74,7 +74,7 @@ export class ShardLeader {
       lease.name === object.name ? object : lease,
     );
     this.#view = { ...this.#view, members };
-    // The response is newer than the view, so the next step may use it at once.
+    // The view now contains this newer Lease, so the next step may use the view at once.
     this.#isViewUsed = false;
   }
 

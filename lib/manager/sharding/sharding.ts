@@ -321,8 +321,7 @@ interface ShardsWanted {
 /**
  * Returns the membership of a manager in its shard group. It is not started yet. Durations default to those of the
  * election.
- * @throws OperatorError `InvalidOption`: the name or namespace of the Leases is unknown, or an option is out of its
- * range.
+ * @throws OperatorError `InvalidOption`: the name or namespace of the Leases is unknown, or an option is out of range.
  */
 export function shardingOf(
   { shards = {}, leaderElection }: ShardsWanted,

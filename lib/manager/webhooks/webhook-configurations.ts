@@ -141,7 +141,7 @@ function isAbout(
   return apiGroups.includes(group) && resources.includes(plural);
 }
 
-/** Returns whether an entry covers all requests of another one, in another version. */
+/** Returns whether `one` covers, in the version `other.version`, all requests that `other.entry` covers. */
 function asksAsMuch(
   { rules: [own], ...one }: WebhookEntry,
   other: { readonly entry: WebhookEntry; readonly rule: WebhookRule; readonly version: string },

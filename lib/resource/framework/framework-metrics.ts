@@ -21,7 +21,7 @@ export interface FrameworkMetrics {
   readonly cacheSize: Gauge;
   /** Label `kind`: `added`, `updated`, `deleted`. */
   readonly watchEvents: Counter;
-  /** Labels `kind`, `namespace` and `name`; in seconds since 1970. */
+  /** Creation times in seconds since 1970; labels `kind`, `namespace` and `name`. */
   readonly creations: Gauge;
   readonly deletions: Gauge;
 }

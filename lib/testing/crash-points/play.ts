@@ -348,7 +348,7 @@ export class Play<C extends CrashCluster> {
   async #rise(): Promise<void> {
     const { clock } = this.#stage.cluster;
     this.#life.kill();
-    // Requests of the dead operator arrive before the next one starts.
+    // The requests of the stopped operator must arrive before the next operator starts.
     do await letWorkHappen(clock);
     while (clock instanceof VirtualClock && this.#isBusy());
     while (clock instanceof VirtualClock && !this.#trace.isIdle) await letTimePass(clock, calmMs);
