@@ -170,7 +170,7 @@ class GuardedClient implements Client {
     return (this.#endingOptions ??= new EndingOptions(this.#guard)) as Options;
   }
 
-  /** Adds fences, so that a write that waited to be sent is refused if its reconcile must not write any more. */
+  /** Adds fences, so that a write that waited to be sent is refused if its reconcile must no longer write. */
   #endingWrite<Options extends Pick<WriteOptions, 'signal' | 'fences'>>(
     options: Options | undefined,
   ): Options {

@@ -203,7 +203,7 @@ interface Access extends Asked {
   readonly client: Client;
 }
 
-/** Returns the refusal of a user who lacks the right to change the object. */
+/** Returns a refusal if the user is not allowed to change the object; otherwise undefined. */
 async function accessRefusal(
   object: UnstructuredObject,
   { access, user, signal, type, client }: Access,
