@@ -444,7 +444,7 @@ interface IdentifiedRequest {
 interface AskedResource extends IdentifiedRequest {
   readonly info: ResourceRequest;
   readonly asker: Asker;
-  /** The error to answer with, unless a fault fails the request first; undefined if the user may send it. */
+  /** The error to answer with, unless a fault rule does so first; undefined if the user may send the request. */
   readonly denied: StatusError | undefined;
 }
 

@@ -35,7 +35,7 @@ const writing: ReadonlySet<Verb> = new Set([
 ]);
 
 /**
- * The requests that a server answered, oldest first, for API budgets in tests. Calls of the loopback are not
+ * The requests that a server answered, oldest first, for API budgets in tests. Calls of `Loopback` are not
  * recorded. The log is iterable: `[...requests.since(mark)]`.
  */
 export class RequestLog {

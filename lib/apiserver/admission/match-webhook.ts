@@ -21,7 +21,7 @@ type Selectors = Pick<Wire<V1MatchResources>, 'objectSelector' | 'namespaceSelec
 /**
  * Returns the kind in the version in which `webhook` receives the written object; undefined if the webhook does not
  * match the write.
- * @throws StatusError 404: the namespace for the selector does not exist; 403: a match condition fails to evaluate.
+ * @throws StatusError 404: the namespace of the write does not exist; 403: a match condition fails to evaluate.
  */
 export function invokedKind(
   core: ServerCore,
@@ -36,7 +36,7 @@ export function invokedKind(
 /**
  * Returns the kind of a write in the version that a rule of `resources` matches; undefined if `resources` do not match
  * the write.
- * @throws StatusError 404: the namespace for the selector does not exist.
+ * @throws StatusError 404: `resources` select namespaces by label, and the namespace of the write does not exist.
  */
 export function matchedKind(
   core: ServerCore,

@@ -168,7 +168,7 @@ export class WebhookAdmission implements WriteHooks {
       if (changed !== current) {
         current = changed;
         for (const id of reinvocable) again.add(id);
-        // The webhooks after this one have not received this change yet.
+        // In the second round, this change makes all later webhooks with `IfNeeded` due.
         called = second?.reinvocable;
       }
       if (one.webhook.reinvocationPolicy === 'IfNeeded') reinvocable.add(one.id);

@@ -43,7 +43,7 @@ export class Aggregator {
     return this.#services.groups();
   }
 
-  /** Returns the discovery of the version that an extension server serves, by the name of its APIService. */
+  /** Returns the discovery documents of an extension server for a version. `name` is that of the APIService. */
   discovered(name: string): Discovered | undefined {
     return this.#availability.discovered(name);
   }
@@ -95,7 +95,7 @@ function queryOf(path: string): string {
   return query.toString();
 }
 
-/** Returns the version of a request: of a resource, of its discovery, or of its OpenAPI document. */
+/** Returns the group and version of a request for a resource, for discovery or for an OpenAPI document. */
 function versionOf(info: RequestInfo): { group: string; version: string } | undefined {
   if (info.type === 'resource') return info;
   const { segments } = info;

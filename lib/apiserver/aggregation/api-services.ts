@@ -64,7 +64,7 @@ export interface RegisteredGroup {
 export class ApiServices {
   readonly #core: ServerCore;
   readonly #kind: ServedKind;
-  /** The names of the APIServices that a CRD needs, by its name. */
+  /** The names of the APIServices that a CRD needs, by the name of the CRD. */
   readonly #served = new Map<string, readonly string[]>();
   /** The names of the CRDs that serve a version, by the name of its APIService. */
   readonly #serving = new Map<string, Set<string>>();

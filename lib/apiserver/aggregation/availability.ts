@@ -15,11 +15,11 @@ import type { ApiService, ApiServices } from './api-services.js';
 import { extensionServerOf, failureText, sendTo } from './extension-servers.js';
 import type { ExtensionServer } from './extension-servers.js';
 
-/** The discovery of a version that an extension server serves. */
+/** The discovery documents of an extension server for a version. */
 export interface Discovered {
   /** The `APIResourceList` of the version; undefined if the server did not answer with one. */
   readonly resources: readonly Readonly<Record<string, unknown>>[] | undefined;
-  /** The address of the version's OpenAPI document in the index; undefined if the server has none. */
+  /** The address of the version's OpenAPI document, which `/openapi/v3` of the server names; undefined if none. */
   readonly openApi: string | undefined;
 }
 
@@ -75,7 +75,7 @@ export class Availability {
     return this.#generation;
   }
 
-  /** Returns the discovery of the version that an APIService serves, from the last successful check. */
+  /** Returns the discovery documents of the APIService `name`, from the last successful check. */
   discovered(name: string): Discovered | undefined {
     return this.#checked.get(name)?.discovered;
   }
@@ -226,7 +226,7 @@ export class Availability {
     return [passed, { resources: resourcesOf(text), openApi }];
   }
 
-  /** Returns the address of the version in the index of the server's OpenAPI documents. */
+  /** Returns the address of the version's OpenAPI document, which `/openapi/v3` of the server names. */
   async #openApi(server: ExtensionServer, checked: Checked): Promise<string | undefined> {
     try {
       const { status, text } = await this.#get(server, checked, '/openapi/v3');

@@ -81,7 +81,7 @@ export async function proxyTo(
   }
 }
 
-/** The means to forward a request. */
+/** The connections for a forwarded request, and the time limit of its response. */
 interface Proxying {
   readonly connections: Connections;
   /** The time until the response has to begin. @defaultValue unlimited */
@@ -101,7 +101,7 @@ export function unavailable(message = 'service unavailable'): TransportResponse 
 /** Returns the real server's text for a failed connection. */
 export function failureText(error: unknown, { host }: ExtensionServer): string {
   if (error instanceof NoRoute) return `dial tcp ${host}: connect: no route to host`;
-  // Node.js reports an error for each address of a host; the message names the IPv4 address.
+  // Node.js reports an error for each address of a host: return the text for the IPv4 address.
   const { errors } = (error ?? {}) as {
     readonly errors?: readonly { readonly address?: string }[];
   };
@@ -111,7 +111,7 @@ export function failureText(error: unknown, { host }: ExtensionServer): string {
 /** The address of an extension server is a cluster IP, which this server cannot reach. */
 class NoRoute extends Error {}
 
-/** The means to send one request. */
+/** The connections to other servers, and a request that uses one of them. */
 interface Sending {
   readonly connections: Connections;
   readonly ongoing: OngoingRequest;

@@ -209,8 +209,8 @@ export interface Session {
    */
   readonly authorizer: Authorizer;
   /**
-   * The end of the session, in milliseconds since 1970 by the server's clock. The server ends its
-   * watches then.
+   * The end of the session, in milliseconds since 1970 by the server's clock. The server then ends the watches of
+   * the session.
    * @defaultValue undefined: never
    */
   readonly untilMs?: number | undefined;
@@ -222,7 +222,7 @@ export interface ListenerAccess {
    * Authenticates a request.
    * @param nowMs - the time of the server, in milliseconds since 1970.
    * @returns undefined if the client is unknown (401)
-   * @throws StatusError another answer.
+   * @throws StatusError the answer to send in place of a 401.
    */
   authenticate(head: RequestHead, nowMs: number): Promise<Session | undefined>;
   /**

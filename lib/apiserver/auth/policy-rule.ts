@@ -139,7 +139,7 @@ export interface AccessAttributes {
   readonly namespace: string;
   /** The name of the object; empty for a collection. */
   readonly name: string;
-  /** A path that names no resource. If set, the other fields except the verb do not matter. */
+  /** A path that names no resource, such as `/healthz`. If it is set, only the verb counts of the other fields. */
   readonly path?: string | undefined;
 }
 

@@ -38,7 +38,7 @@ export class ControlApi {
   readonly #token: string;
   readonly #ids = new NumberedItems();
   readonly #snapshots = new Set<StoreSnapshot>();
-  // Two requests that move the clock at once would mix their timers.
+  // The last move of the clock. The next move waits for it, so that only one move at a time fires timers.
   #lastMove: Promise<unknown> = Promise.resolve();
 
   /** @param token - the bearer token of the API's clients. */

@@ -27,7 +27,7 @@ interface Timed {
   readonly replicas: number;
 }
 
-// As in kube-controller-manager: the window without `stabilizationWindowSeconds`.
+// As in kube-controller-manager: the default of `stabilizationWindowSeconds` for scaling down.
 const downWindowMs = 300_000;
 // The longest window and period that the API accepts.
 const longestMs = 3_600_000;

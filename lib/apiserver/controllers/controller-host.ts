@@ -165,7 +165,7 @@ export class ControllerHost {
     }
   }
 
-  /** Calls `listener` before a snapshot is restored: state that it derived from objects may then be wrong. */
+  /** Calls `listener` before a snapshot is restored. It must discard state that was derived from the objects. */
   onRestore(listener: () => void): void {
     this.loopback.onRestore(listener);
   }
@@ -204,7 +204,7 @@ interface WithStatus extends KubernetesObject {
   status?: unknown;
 }
 
-/** Writes objects with one field manager. Throws the errors of the loopback. */
+/** Writes objects with one field manager. Throws the errors of {@link Loopback}. */
 export class ObjectWriter {
   readonly #loopback: Loopback;
   readonly #manager: string;

@@ -240,7 +240,7 @@ interface CollectionCase {
   readonly dependents: readonly KubernetesObject[];
 }
 
-/** Decides by its owners whether an object that is not being deleted may stay. */
+/** Decides whether an object that is not being deleted may stay, from the states of its owners. */
 export function collectionVerdict({
   object,
   stateOf,
@@ -332,7 +332,7 @@ function referenceOf({ apiVersion, kind, metadata }: UnstructuredObject): object
   return { apiVersion, kind, namespace, name, uid };
 }
 
-/** Finds the resource types of kinds. A kind that is not in the list causes a new read of the list. */
+/** A cached list of the served resource types. The list is read again if it lacks the kind to find. */
 class ServedKinds {
   readonly #loopback: Loopback;
   #types = new Map<string, ResourceType>();

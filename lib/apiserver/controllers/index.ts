@@ -1,5 +1,5 @@
 /*
- * The controllers of a cluster: workloads, pods, namespaces, garbage collection, on the loopback of the server.
+ * The controllers of a cluster: workloads, pods, namespaces, garbage collection. They access objects by `Loopback`.
  *
  * Read `start-controllers.ts`, then `controller-host.ts` (reads, watches and writes), `work-queue.ts` and
  * `controller-events.ts` (the Events of all controllers). Each other file is one controller, named after its kind, or a

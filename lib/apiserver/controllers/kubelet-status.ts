@@ -88,7 +88,7 @@ interface ShownStage {
 
 const notReady = 'ContainersNotReady';
 
-/** The phase, and the reason of missing readiness, that the status of a pod shows in each stage. */
+/** The phase that the status of a pod shows in each stage, and the reason why the pod is not ready. */
 const shownStages: Readonly<Record<PodStage, ShownStage>> = {
   waiting: { phase: 'Pending', notReady },
   running: { phase: 'Running', notReady },

@@ -47,7 +47,7 @@ export class Kubelet {
   readonly #queue: WorkQueue<ObjectKey>;
   readonly #records = new Map<string, PodRecord>();
   readonly #doomed = new Map<string, number>();
-  /** The pods that wait for a ConfigMap, a Secret or a key of one. */
+  /** The pods that wait because a ConfigMap or a Secret does not exist, or lacks a key. */
   readonly #held = new Map<string, { readonly key: ObjectKey; readonly message: string }>();
   #addresses = 0;
 

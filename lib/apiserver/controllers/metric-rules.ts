@@ -7,7 +7,7 @@ import { isPodReady } from './pod-state.js';
 
 /** The value of a metric, for HorizontalPodAutoscalers. */
 export interface MetricRule {
-  /** The name: `cpu` or `memory` for `Resource` metrics, the metric's own for `Pods`, `Object` and `External`. */
+  /** The name of the metric: `cpu` or `memory` for `Resource` metrics, any name for `Pods`, `Object` and `External`. */
   readonly metric: string;
   /** The value of each matching pod: a quantity, such as `250m`, `1Gi` or 30. */
   readonly value?: string | number | undefined;

@@ -9,7 +9,7 @@ export interface Lookup {
   isAssumed(name: string): boolean;
 }
 
-/** The reason why a pod cannot start: a ConfigMap, a Secret or a key of one does not exist. */
+/** The reason why a pod cannot start: a ConfigMap or a Secret does not exist, or lacks a key. */
 export interface MissingReference {
   /** Undefined if a volume cannot be mounted, so that no container starts. */
   readonly container?: string;

@@ -49,7 +49,7 @@ export class NamespaceController {
     );
     const updated = await this.#writer.updateStatus(live, { ...live.status, conditions });
     if (content.failures.length > 0) {
-      // No event announces when the deletes would succeed, so this is retried with back-off.
+      // No event announces when the deletes would succeed, so the queue retries them with back-off.
       throw new OperatorError('ReconcileFailed', content.failures.join('; '));
     }
     if (content.resources.size === 0) await this.#finalize(updated);

@@ -47,8 +47,8 @@ export interface CommandAnswer {
    */
   readonly exitCode?: number | undefined;
   /**
-   * Answers when the client has ended the standard input, up to 1 MiB, and records that input. Clients can end it with
-   * the protocol `v5.channel.k8s.io`, which kubectl has. @defaultValue false
+   * Answers only after the client has ended the standard input, and records the input. More than 1 MiB is an error.
+   * Clients can end the input with the protocol `v5.channel.k8s.io`, which kubectl supports. @defaultValue false
    */
   readonly readsInput?: boolean | undefined;
 }

@@ -111,7 +111,7 @@ export class VolumeController {
     return await this.#writer.update({ ...volume, spec: { ...volume.spec, claimRef } });
   }
 
-  /** Returns the smallest volume without a claim that the claim can have. */
+  /** Returns the smallest unclaimed volume that satisfies the claim. */
   #fittingVolume(
     claim: PersistentVolumeClaim,
     volumes: readonly PersistentVolume[],

@@ -43,7 +43,7 @@ export class WorkQueue<Key> {
     this.#options = options;
   }
 
-  /** Reconciles `key` as soon as it is next. */
+  /** Adds `key` at the end of the queue, unless it already waits there. */
   add(key: Key): void {
     if (this.#stopped) return;
     this.#waiting.set(this.#options.idOf(key), key);

@@ -71,7 +71,7 @@ function inUse(name: string): string {
   return `${JSON.stringify(name)} is already in use`;
 }
 
-/** Returns the conditions with `next` in its place; its time changes with its status only. */
+/** Returns the conditions with `next` in place of the condition of its type. The time changes with the status only. */
 export function setCondition(
   conditions: readonly CrdCondition[],
   next: Omit<CrdCondition, 'lastTransitionTime'>,

@@ -116,7 +116,7 @@ function document(paths: Paths, own: Readonly<Record<string, RawSchema>>, name: 
 
 const metaTypes = ['DeleteOptions', 'WatchEvent'] as const;
 
-/** Adds the group and version of a document to the types that belong to every version. */
+/** Names the group and version of a document in its schemas of DeleteOptions and WatchEvent. */
 function withOwnOptions(
   schemas: Readonly<Record<string, RawSchema>>,
   name: string,

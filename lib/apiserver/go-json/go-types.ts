@@ -199,7 +199,7 @@ function zeroEntry(item: GoType): unknown {
   return item === bytesType ? '' : item.zero();
 }
 
-/** Keys whose bytes were null, by decoded map. The map itself has empty bytes for these keys. */
+/** For each decoded map of bytes: the keys whose values were null. The map itself has empty bytes for them. */
 const nullBytes = new WeakMap<object, readonly string[]>();
 
 /** Returns whether a map of a decoded object has null bytes, which Go stores in another form than empty ones. */
@@ -238,7 +238,7 @@ function structType(name: string, fields: () => readonly GoField[]): GoType {
 
 interface PlannedField extends GoField {
   readonly goType: GoType;
-  /** The place in Go's order. */
+  /** The position of the field in the Go struct. */
   readonly position: number;
   /** True if the field is written even without a value. */
   readonly always: boolean;
@@ -389,7 +389,7 @@ function zeroStruct(plan: StructPlan): Record<string, unknown> {
   return zero;
 }
 
-// The union types in a CRD's schema: Go picks the branch by the first character.
+// The union types in a CRD's schema: Go chooses the member of the union by the first character of the JSON.
 
 /** Members of a union type are pointers in Go. A missing member is nil, and every other value is written. */
 const union = { zero: () => null, isEmpty: () => false };

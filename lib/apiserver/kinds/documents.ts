@@ -8,7 +8,7 @@ export type { RawSchema } from '../../crd/internal.js';
 const unpacked = new Map<string, unknown>();
 
 /**
- * Returns a committed document by its name. The document is unpacked at its first use and shared: never
+ * Returns a document of `data/documents.ts`. The document is unpacked at its first use and shared: never
  * modify it. `scripts/openapi/compact.ts` generates the documents. They are modules, not data files, because
  * a bundle contains only its modules.
  */

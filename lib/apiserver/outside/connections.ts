@@ -9,7 +9,7 @@ export type WebhookServices = Readonly<Record<string, string | RequestHandler>>;
 
 /** The identity that a server must prove. */
 export interface Trust {
-  /** PEM; if undefined, the authorities of the machine. */
+  /** The trusted authorities in PEM; if undefined, those of the machine. */
   readonly ca?: string | undefined;
   /** Accepts any certificate. @defaultValue false */
   readonly insecure?: boolean | undefined;

@@ -20,7 +20,7 @@ export interface WebhookAddress {
         readonly port?: number | undefined;
       }
     | undefined;
-  /** PEM in base64; if absent or empty, the authorities of the machine. */
+  /** The trusted authorities: PEM in base64; if absent or empty, those of the machine. */
   readonly caBundle?: string | undefined;
 }
 

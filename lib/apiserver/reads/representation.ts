@@ -18,7 +18,7 @@ export interface View {
   readonly kind: ServedKind;
   readonly representation: Representation;
   readonly encoding: Encoding;
-  /** The requested type of tables and metadata; empty for objects. */
+  /** The type that the client requests in place of the object's own, such as `Table`; empty if none. */
   readonly as: string;
   /** The version of tables and metadata. */
   readonly metaVersion: string;

@@ -83,14 +83,14 @@ export function readObjectBody(request: TransportRequest, refuse: Refusal): Body
   throw unsupportedMediaType([...objectMediaTypes, protobufMediaType]);
 }
 
-/** Parses JSON. @throws StatusError the error of `refuse`: malformed, or too deep. */
+/** Parses JSON. @throws StatusError the error of `refuse`: the text is malformed, or nested too deeply. */
 export function parseJson(text: string, refuse: Refusal): Body {
   const body = jsonBody(text, refuse);
   if (body === undefined) throw refuse(jsonProblem(text), text);
   return body;
 }
 
-/** Parses a body. Returns undefined if it is not JSON. @throws StatusError the error of `refuse`: too deep. */
+/** Parses a body. Returns undefined if it is not JSON. @throws StatusError the error of `refuse`: it is too deep. */
 function jsonBody(text: string, refuse: Refusal): Body | undefined {
   let value: unknown;
   try {
@@ -319,7 +319,7 @@ export type Representation = 'object' | 'table' | 'metadata';
 interface Accepted {
   readonly representation: Representation;
   readonly encoding: Encoding;
-  /** The requested type of tables and metadata; empty for objects. */
+  /** The type that the client requests in place of the object's own, such as `Table`; empty if none. */
   readonly as: string;
   /** The version of tables and metadata. */
   readonly metaVersion: `meta.k8s.io/${string}`;
@@ -390,7 +390,7 @@ export function negotiate(accept: string | undefined, custom: boolean): Accepted
   return found;
 }
 
-/** Forms by header: a client sends the same few headers with all of its requests. */
+/** The results by `Accept` header: a client sends the same few headers with all of its requests. */
 const negotiated = new Map<string, Accepted>();
 
 const representations: ReadonlyMap<string, Representation> = new Map([
@@ -416,7 +416,7 @@ function preferred(
   return clausesOf(accept === undefined || accept.trim() === '' ? '*/*' : accept).find(serves);
 }
 
-/** Clauses by header: a client sends the same few headers with all of its requests. */
+/** The clauses of each `Accept` header: a client sends the same few headers with all of its requests. */
 const parsedHeaders = new Map<string, readonly Clause[]>();
 
 function clausesOf(header: string): readonly Clause[] {

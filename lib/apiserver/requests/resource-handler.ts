@@ -105,7 +105,7 @@ export function handleResource(
     : withWarnings(answer(context, handle), warnings);
 }
 
-/** Returns what the rows of a table contain. @throws StatusError 400: the query has another value. */
+/** Returns what the rows of a table contain. @throws StatusError 400: `includeObject` has an unknown value. */
 function includedObject({ query }: ResourceRequest): View['includeObject'] {
   const include = query.get('includeObject') || 'Metadata';
   if (include === 'None' || include === 'Object' || include === 'Metadata') return include;
@@ -227,7 +227,7 @@ function handleGet(context: ResourceContext): TransportResponse {
   return objectResponse(200, represent(view, object), view.encoding);
 }
 
-/** Returns the error of a request for the metadata of a list in place of an object, or the other way round. */
+/** Returns the error of a get that requests `PartialObjectMetadataList`, or a list that requests one object's form. */
 function otherForm({ as }: View, why: string): Error {
   return failure(406, 'NotAcceptable', `you requested ${as}, but the requested object ${why}`);
 }

@@ -78,7 +78,7 @@ class Writer {
     else this.#write(value === undefined ? 'null' : JSON.stringify(value));
   }
 
-  /** Writes a text in its style. @param indent - of further lines; undefined in keys, which have one line */
+  /** Writes a text in its style. @param indent - the indent of further lines; undefined in keys, which have one line */
   #text(text: string, indent: number | undefined): void {
     if (forbidden.test(text)) throw failure(500, '', 'yaml: control characters are not allowed');
     const style = styleOf(text);

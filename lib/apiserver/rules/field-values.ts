@@ -136,7 +136,7 @@ function cidrProblem(cidr: string): string | undefined {
   return isNetwork ? undefined : 'must not have bits set beyond the prefix length';
 }
 
-/** Checks the ranges of the Pods of a node: one, or one of each family. */
+/** Checks the address ranges for the pods of a node: there is at most one of each IP family. */
 export function validatePodCidrs(cidrs: readonly string[], errors: FieldErrors): void {
   for (const [index, cidr] of cidrs.entries()) validateCidr(cidr, errors.at(`[${index}]`));
   if (cidrs.length < 2) return;

@@ -9,7 +9,7 @@ type JobSpec = Wire<V1JobSpec>;
 const mostIndexes = 100_000;
 const mostWithManyIndexes = 10_000;
 
-/** Checks the numbers of an Indexed Job: the real server tracks each index in the status. */
+/** Limits the numbers in the spec of an Indexed Job, because the real server tracks each index in the status. */
 export function validateIndexed(spec: JobSpec, errors: FieldErrors): void {
   const { completions, parallelism = 0, backoffLimitPerIndex, maxFailedIndexes } = spec;
   const invalid = (member: 'parallelism' | 'maxFailedIndexes', most: string): void =>

@@ -106,7 +106,7 @@ function problemsOf({ requests, limits }: Resources, item: Item): string[] {
   ];
 }
 
-/** @param amounts - by their names in messages. The first one is required. The first one out of bounds is reported */
+/** @param amounts - requests or limits, by their names in messages; each bounded resource must be in the first entry */
 function boundProblems(
   item: Item,
   member: 'min' | 'max',

@@ -58,7 +58,7 @@ export function validateNodeSelector(
   });
 }
 
-/** @param mayBeAny - whether values need not be valid label values, as in preferences */
+/** @param mayBeAny - whether values need not be valid label values, as in preferred terms */
 function validateTerm(
   { matchExpressions = [], matchFields = [] }: Wire<V1NodeSelectorTerm>,
   mayBeAny: boolean,

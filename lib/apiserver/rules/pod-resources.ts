@@ -133,7 +133,7 @@ export function defaultPodResources(spec: PodSpec): void {
   if (Object.keys(requests).length > 0) resources.requests = requests;
 }
 
-/** Returns the limits of a pod. A huge page without a request of the pod gets the limit of its containers. */
+/** Returns the limits of a pod. Huge pages that the pod itself does not request get the limit of its containers. */
 function limitsWithPages(
   spec: PodSpec,
   { limits, requests }: Wire<V1ResourceRequirements>,

@@ -47,7 +47,7 @@ export function validateSystem({ spec, containers }: Pod, errors: FieldErrors): 
   }
 }
 
-/** Refuses the options of namespaces that pods on Windows cannot have. */
+/** Refuses the options for Linux namespaces, such as `hostPID`, which pods on Windows cannot have. */
 function refuseHost(spec: Wire<V1PodSpec>, why: string, errors: FieldErrors): void {
   const { hostUsers, hostPID, hostIPC, shareProcessNamespace } = spec;
   const given = {
@@ -61,7 +61,7 @@ function refuseHost(spec: Wire<V1PodSpec>, why: string, errors: FieldErrors): vo
   }
 }
 
-/** Returns whether a security context has a member. Only the list of groups counts when it is empty. */
+/** Returns whether a security context has a member. Of empty lists, only `supplementalGroups` counts as present. */
 function isSet(object: object, member: string): boolean {
   const isEmptyList = member === 'supplementalGroups' && hadEmptyMember(object, member);
   return isEmptyList || Object.hasOwn(object, member);

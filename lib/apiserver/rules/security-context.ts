@@ -58,7 +58,7 @@ const podSpecs = [
 ];
 const allowsEachPolicy = new WeakSet<object>();
 
-/** Lets an update choose each `seLinuxChangePolicy` if the stored object has one, as the real server does. */
+/** Allows every `seLinuxChangePolicy` in an update if the stored object has one, as the real server does. */
 export function allowStoredPolicy(object: UnstructuredObject, old: UnstructuredObject): void {
   for (const path of podSpecs) {
     const [context, before] = [object, old].map((each) => {

@@ -117,7 +117,7 @@ export function elementOfField(map: MapType, name: string): PathElement {
 
 function makeAtom(schema: Schema, keeps: boolean): Atom {
   const [only] = schema.allOf ?? [];
-  // OpenAPI v3 allows nothing next to a `$ref`, so the `$ref` is in an `allOf` of one.
+  // OpenAPI v3 allows nothing next to a `$ref`, so the `$ref` is the only entry of an `allOf`.
   if (schema.type === undefined && only !== undefined && schema.allOf?.length === 1) {
     return overridden(atomOf(only), schema);
   }
@@ -192,7 +192,7 @@ function associativeKeys(schema: Schema): readonly string[] | undefined {
   }
 }
 
-// Types that are older than list types: the markers of strategic merge patch define how they merge.
+// For a list without `x-kubernetes-list-type`: the markers of strategic merge patch define how it merges.
 function patchKeys(schema: Schema): readonly string[] | undefined {
   const strategies = schema['x-kubernetes-patch-strategy']?.split(',') ?? [];
   if (!strategies.includes('merge')) return undefined;

@@ -74,7 +74,7 @@ export interface FieldManagerOptions {
   readonly resetFields?: FieldFilter | undefined;
   /**
    * Converts objects for entries in another `apiVersion`.
-   * @defaultValue the object is unchanged and has `schema`
+   * @defaultValue the object stays as it is, and `schema` applies to it
    */
   readonly convert?: VersionConverter | undefined;
 }

@@ -28,7 +28,7 @@ function keepApplied(live: unknown, applied: unknown): unknown {
 
 function mergeMaps(live: unknown, applied: unknown, map: MapType): unknown {
   const [left, right] = [asMap(live), asMap(applied)];
-  // Keep empty and null apart, and replace an atomic map as a whole.
+  // Distinguish an empty map from null, and replace an atomic map as a whole.
   if (map.atomic || (isEmpty(left) && isEmpty(right))) return keepApplied(live, applied);
   let merged: Record<string, unknown> | undefined;
   if (left === undefined) return applied;

@@ -116,7 +116,7 @@ function remove(value: unknown, items: FieldNode, atom: Atom): unknown {
 }
 
 function removeFromMap(value: unknown, items: FieldNode, map: MapType): unknown {
-  // Atomic and empty values have no parts: removing from one removes it as a whole.
+  // Atomic and empty values have no parts: removing a part removes the whole value.
   if (!isJsonObject(value) || map.atomic || Object.keys(value).length === 0) return null;
   const rest: Record<string, unknown> = {};
   let [changed, left] = [false, 0];

@@ -18,7 +18,7 @@ interface ValidateOptions {
   readonly allowDuplicates: boolean;
 }
 
-/** A check of a value, and the list of problems, which all its parts share: most parts have no problem. */
+/** The options of a check, and the list to which the checks of a value and of all its parts add their problems. */
 interface Validation extends ValidateOptions {
   readonly problems: TypeProblem[];
 }

@@ -33,7 +33,7 @@ export const nameColumn: TableColumn = {
   cell: ({ metadata: { name } }) => name ?? '',
 };
 
-/** Returns the name column of classes: it marks the default one, which has `annotation`. */
+/** Returns the name column of a kind of classes. It marks the default class, which has `annotation`. */
 export function classNameColumn(annotation: string): TableColumn {
   return {
     ...nameColumn,

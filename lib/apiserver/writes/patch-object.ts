@@ -99,7 +99,7 @@ function shallow(make: () => unknown): unknown {
   try {
     made = make();
   } catch (error) {
-    // Stack overflow.
+    // JavaScript throws a RangeError if its stack overflows.
     throw error instanceof RangeError ? tooDeep : error;
   }
   if (isDeeperThan(made, depthLimit)) throw tooDeep;

@@ -423,7 +423,7 @@ class Checker {
   #optionalMap({ target, variable, body, flat, at }: OptionalMapExpression): CelType {
     const before = this.issues.length;
     const type = this.unification.resolve(this.check(target));
-    // Copy at most the issues that a message shows: in a chain of macros, each link doubles them.
+    // Copy at most the issues that a message shows: in a chain of macros, each macro doubles them.
     const ofTarget = this.issues.slice(before, before + mostRepeated);
     const value = this.unification.freshType();
     const isOptional = this.unification.assign([type], [optionalType(value)]);

@@ -51,7 +51,7 @@ export interface MapEntry {
 
 /** A field of an object literal, `Name{field: value}`; an optional one without a value is omitted. */
 export interface StructField {
-  /** The place of its colon. */
+  /** The offset of its colon. */
   readonly at: number;
   readonly name: string;
   readonly value: Expression;

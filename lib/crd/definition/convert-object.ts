@@ -76,9 +76,9 @@ export function convertObject(
 type Way = 'toHub' | 'fromHub';
 
 /**
- * Calls a converter. If it throws, calls it again with the missing objects and lists that its type promises. API
- * servers also convert objects before their validation, and for server-side apply, objects without the fields of other
- * managers.
+ * Calls a converter. If it throws, calls it again with the missing objects and lists that its type promises: API
+ * servers also convert objects that are not validated yet and, for server-side apply, objects that lack the fields of
+ * other managers.
  */
 function tolerant<T>(
   schema: Schema | undefined,

@@ -7,7 +7,7 @@ import { junctorParts } from './schema-parts.js';
 interface Pair {
   readonly given: Schema;
   readonly givenField: string;
-  /** Undefined: the place is unknown. */
+  /** Undefined: the structural schema does not define the place. */
   readonly structural: Schema | undefined;
   readonly field: string;
 }

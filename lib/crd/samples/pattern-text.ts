@@ -17,8 +17,8 @@ const first: Pick = ([choice]) => choice;
 const maxRepeats = 64;
 
 /**
- * Returns a string that a regular expression matches: a candidate, or one made of alternatives with few
- * repetitions. Undefined if none is found; lookarounds and back-references are not supported.
+ * Returns a string that a regular expression matches: one of the candidates, or one that is built from the pattern with
+ * few repetitions. Undefined if none is found; lookarounds and back-references are not supported.
  */
 export function textOfPattern(pattern: string, wanted: PatternText): string | undefined {
   const form = regExpOf(pattern);

@@ -8,8 +8,8 @@ import { textOfPattern } from './pattern-text.js';
 const most = { entries: 3, characters: 12, depth: 20 } as const;
 
 /**
- * Returns a random value of a structural schema: optional fields or not, bounds and values between, empty
- * and long lists. Ignores CEL rules, `not` and unusual patterns; validate the value before use.
+ * Returns a random value of a structural schema: with or without optional fields, at or between the bounds, with empty
+ * or long lists. Ignores CEL rules, `not` and unusual patterns; validate the value before use.
  */
 export function randomValue(schema: Schema, random: Random): unknown {
   return new Maker(random).value(schema, 0);
@@ -95,7 +95,7 @@ class Maker {
     return textOfPattern(pattern, wanted) ?? (minimalValue(schema) as string);
   }
 
-  /** Returns a sample of a format with another digit: two fields of one format rarely have the same value. */
+  /** Returns a sample of a format with one digit changed, so that fields of one format rarely have equal values. */
   #like(sample: string): string {
     const digit = String(this.#between(1, 9));
     if (sample === formatSamples['byte']) return Buffer.from(`sample${digit}`).toString('base64');

@@ -39,7 +39,7 @@ function completed(schema: Schema): Schema {
 interface Place {
   /** Path in the JSON Schema, such as `properties.spec.items`. */
   readonly path: string;
-  /** The references that lead here. */
+  /** The `$ref`s that lead to this place. */
   readonly references: readonly string[];
 }
 

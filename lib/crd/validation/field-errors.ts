@@ -21,7 +21,7 @@ export class FieldErrors {
   readonly warnings: string[] = [];
   #place = '';
 
-  /** Returns errors of a part of the object: they collect their causes here. */
+  /** Returns a collector for a part of the object. It adds its causes and warnings to this collector. */
   at(field: string): FieldErrors {
     const part = new FieldErrors();
     part.#place = this.#pathOf(field);

@@ -303,7 +303,7 @@ class OperatorObjects {
     return found;
   }
 
-  /** Whether an object waits for itself through others, and every object that it waits for waits too. */
+  /** Whether all objects that an object waits for, directly or not, wait too, and one of them waits for the object. */
   #isInCycle(name: string): boolean {
     const seen = new Set<string>(this.#waiting.get(name)?.others);
     // The loop also visits the names that it adds.

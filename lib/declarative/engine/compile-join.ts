@@ -45,7 +45,7 @@ interface Sorted {
 export function compileJoin(source: unknown, { names, context, options }: JoinInput): JoinPlan {
   reportStrangers(source, names, context);
   const condition = compileCondition(source, context, { ...options, operation });
-  // Compile the parts quietly: the whole condition has already reported their problems.
+  // Report no problems of the parts: the compilation of the whole condition has reported them.
   const quiet = compileContext([], context.path);
   const input = { names, context: quiet, options };
   const sorted = sortConjuncts(conjunctsOf({ expression: source, context: quiet }), input);
@@ -244,8 +244,8 @@ interface JoinOrders {
 }
 
 /**
- * Plans the order of the look-ups for each source that may change first. The next source is always the one with the
- * most equalities to the sources before it. One index combines these equalities.
+ * Plans for each source the order of the look-ups after a change in that source. The next source is always the one with
+ * the most equalities to the sources before it. One index combines these equalities.
  */
 export function planJoinOrders(sources: number, equalities: readonly Equality[]): JoinOrders {
   const indexes: number[][][] = Array.from({ length: sources }, () => []);

@@ -145,8 +145,8 @@ function unwind(argument: unknown, site: StageSite): StagePlan | undefined {
 }
 
 /**
- * Returns the document of an element, with a number added to its name. A document without a name stays
- * unnamed.
+ * Returns a document that `@unwind` makes of a list element, with the number of the element added to the name. A
+ * document without a name stays unnamed.
  */
 function numbered(document: Document, number: number): Document {
   const metadata = memberOf(document, 'metadata');

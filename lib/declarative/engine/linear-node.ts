@@ -14,7 +14,7 @@ export interface DocumentStep {
   readonly volatile: boolean;
   /**
    * Whether its failures concern the document that entered the steps, not the one that this step received.
-   * @defaultValue only those of a document without a name
+   * @defaultValue true if the received document has no name
    */
   readonly blamesInput?: boolean;
   /** Returns the results for a document: any number. @throws DataError its data does not fit. */

@@ -205,7 +205,7 @@ export class OutputCollector {
     return this.#shared.size;
   }
 
-  /** Yields the failures: shared names. */
+  /** Yields a failure for each name that several documents share. */
   *failures(): Iterable<StageFailure> {
     for (const slot of this.#shared.values()) yield this.#sharedName(slot);
   }

@@ -23,7 +23,7 @@ export type NodeLook = 'kind' | 'view' | 'trigger' | 'stage';
 
 /** A box. */
 export interface DrawnNode {
-  /** Unique in the drawing, of any characters. */
+  /** The id, unique in the drawing. It may contain any characters. */
   readonly id: string;
   readonly look: NodeLook;
   readonly lines: readonly string[];

@@ -26,7 +26,7 @@ export interface PlannedController {
   readonly spec: ControllerSpec;
   /** The path of the controller in the specification. */
   readonly specPath: SpecPath;
-  /** Problems in the form of the specification. A controller with problems does not run. */
+  /** Problems that reading the specification has found. A controller with problems does not run. */
   readonly problems: readonly SpecProblem[];
 }
 

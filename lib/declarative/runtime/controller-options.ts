@@ -17,7 +17,7 @@ export interface DeclarativeControllerOptions extends DeclarativeControllerListe
   readonly spec: ControllerSpec;
   /** Path of `spec` in its file, for problems. @defaultValue [] */
   readonly specPath?: SpecPath | undefined;
-  /** Problems of the form of `spec`: a controller with problems does not run. @defaultValue [] */
+  /** Problems that reading `spec` has found: a controller with problems does not run. @defaultValue [] */
   readonly problems?: readonly SpecProblem[] | undefined;
   /** The manager that runs the controller. The caller runs the manager, before or after `start`. */
   readonly manager: DeclarativeManager;

@@ -2,9 +2,7 @@ import type { Clock, Timer } from '../../system/index.js';
 
 /** Number of writes, each caused by the write before it, that are never slowed. */
 const freeDepth = 50;
-/**
- * Number of writes in longer chains that a controller may make within `windowMs`, over all its objects, at full speed.
- */
+/** Number of writes deeper in a chain than `freeDepth` that one controller may make at full speed within `windowMs`. */
 const freeWrites = 20;
 const windowMs = 60_000;
 const baseDelayMs = 1_000;

@@ -21,7 +21,7 @@ function isComparable(value: CelValue): boolean {
   return comparable.includes(typeOf(value).kind);
 }
 
-/** Returns the items of a list of any types, each of which has an order. */
+/** Returns the items of a list. @throws CelError an item has a type without an order, such as a map. */
 function comparables(name: string, { items }: CelList): readonly CelValue[] {
   if (items.every(isComparable)) return items;
   throw new CelError(`no such overload: ${name}(list)`);
