@@ -126,7 +126,7 @@ export class RequestLog {
   /** Records a request. Called by the server. */
   add(entry: RequestEntry): void {
     this.#entries.push(entry);
-    // Cuts in bulk, so that a full log does not copy its entries on each request.
+    // Discards many old entries at once, so that a full log does not copy its entries on each request.
     if (this.#entries.length < this.#capacity * 2) return;
     const kept = this.#entries.slice(-this.#capacity);
     this.#dropped += this.#entries.length - kept.length;

@@ -18,7 +18,7 @@ export interface ServerCore {
   readonly log: MvccLog;
   readonly kinds: KindRegistry;
   readonly clock: Clock;
-  /** Timers that end the waits of watches for new changes. */
+  /** Timers that wake watches which wait for new changes. */
   readonly alarms: SharedAlarms;
   /** The interval of a watch's bookmarks, in milliseconds. */
   readonly bookmarkEveryMs: number;
@@ -72,7 +72,7 @@ export function createServerCore(
   return { ...parts, view, alarms: new SharedAlarms(clock), incomplete: new WeakSet() };
 }
 
-/** Returns a core for a write that is not stored. */
+/** Returns the server core for a write that is not stored. */
 export function dryRunCore(core: ServerCore): ServerCore {
   return { ...core, view: { ...core.view, isDryRun: true } };
 }

@@ -165,8 +165,8 @@ function compiledMutation(policy: PolicyPrograms, given: Mutation): PolicyMutati
 }
 
 /**
- * Returns the parameters of a policy for a binding. The policy is evaluated once per parameter, or once without a
- * parameter if the only entry is undefined.
+ * Returns the parameter objects for which a binding evaluates a policy. An undefined entry stands for an evaluation
+ * without a parameter.
  * @returns a string with the reason if the binding cannot be used
  */
 export function paramsOf(

@@ -43,7 +43,7 @@ export interface AdmissionResponse {
   readonly patch: string | undefined;
 }
 
-/** The webhook of a review, and the kind in which it receives the object. */
+/** The webhook of a review, and the kind in the API version in which the webhook receives the object. */
 interface ReviewedBy {
   readonly webhook: Pick<Webhook, 'admissionReviewVersions'>;
   readonly kind: ServedKind;
@@ -88,7 +88,7 @@ function versionOf(
   };
 }
 
-/** Converts the object of a write to the version of another kind. */
+/** Converts the object of a write to the API version of `to`. */
 export function inVersion(
   object: UnstructuredObject | undefined,
   { kind: from, objectKind }: AdmissionRequest,

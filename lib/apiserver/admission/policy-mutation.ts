@@ -165,7 +165,7 @@ interface Given {
   readonly values: PolicyValues;
 }
 
-/** Returns the object after a mutation. @returns a string with the problem */
+/** Returns the object after a mutation, or a string with the problem. */
 function attempted(
   mutation: PolicyMutation,
   { kind, given, values }: Given,

@@ -33,7 +33,7 @@ const answerLimitBytes = 16 * 1024 * 1024;
 
 /** The last check of an extension server. */
 interface Checked {
-  /** The APIService as it was checked. A change of its uid, spec or host causes another check. */
+  /** The uid of the checked APIService. A change of `uid`, `spec` or `host` causes another check. */
   readonly uid: string | undefined;
   readonly spec: unknown;
   /** The host and port of its extension server. */

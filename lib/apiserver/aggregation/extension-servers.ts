@@ -56,7 +56,7 @@ export function extensionServerOf(
 }
 
 /**
- * Answers a request by an extension server, with the errors of the real server.
+ * Forwards a request to an extension server. Errors have the words of the real server.
  * @throws OperatorError `Aborted`: the caller ended the request.
  * @throws OperatorError `Stopped`: the server stopped first.
  * @throws StatusError 504: the response did not begin in time.

@@ -109,7 +109,7 @@ export interface ResolvedRules {
 /** The rules of a role, or an error text if the role does not exist. */
 type RoleRules = { readonly rules: readonly PolicyRule[] } | { readonly error: string };
 
-/** The maximum number of cached results per user and namespace. */
+/** The maximum number of cached results. Each is for one user in one namespace. */
 const remembered = 1000;
 
 /** Resolves the rules that the stored roles and bindings give a user. */

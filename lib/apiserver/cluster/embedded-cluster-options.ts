@@ -128,7 +128,7 @@ const administrator = 'system:admin';
 
 const alwaysOn: readonly ControllerName[] = ['garbageCollector', 'namespaces'];
 
-/** Fills in the defaults; the parts check the ranges. */
+/** Fills in the defaults. The classes that get the options check their ranges. */
 export function resolveEmbeddedClusterOptions(
   options: EmbeddedClusterOptions,
 ): ResolvedEmbeddedClusterOptions {

@@ -224,7 +224,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
 
   /**
    * The certificate of the cluster's authority in PEM format.
-   * @throws OperatorError `Stopped`: the cluster does not listen, or not over HTTPS by its own authority.
+   * @throws OperatorError `Stopped`: the cluster does not listen, or has no HTTPS certificate of its own authority.
    */
   get certificateAuthority(): string {
     return this.#secured().authority;
@@ -234,7 +234,7 @@ export class EmbeddedCluster<C extends Clock = Clock> {
    * Issues a certificate and its key in PEM format; a client can use it over HTTPS instead of a token.
    * @param user - the user name.
    * @param groups - its groups, in addition to `system:authenticated`.
-   * @throws OperatorError `Stopped`: the cluster does not listen, or not over HTTPS by its own authority.
+   * @throws OperatorError `Stopped`: the cluster does not listen, or has no HTTPS certificate of its own authority.
    */
   async clientCertificate(
     user: string,

@@ -182,7 +182,7 @@ interface Computed {
   readonly average: number;
 }
 
-/** Computes the replicas from the usage of each pod. @returns a string with the problem */
+/** Computes the replicas from the usage of each pod. Returns a string if there is a problem. */
 function replicasFor(
   given: ReadonlyMap<Pod, number>,
   { pods, replicas }: Measured,
@@ -237,7 +237,7 @@ function ratioOf(
   return { ratio: usage / target, usage, average };
 }
 
-/** Returns the requests of a pod in thousandths. @returns a string with the problem */
+/** Returns the requests of a pod in thousandths, or a string with the problem. */
 function requestOf(pod: Pod, resource: string, container: string | undefined): number | string {
   let sum = 0;
   for (const { name, resources } of pod.spec?.containers ?? []) {

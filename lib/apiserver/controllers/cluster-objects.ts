@@ -44,8 +44,8 @@ export function startDefaultStorageClass(host: ControllerHost): void {
 
 const apiServer = { name: 'kubernetes', namespace: 'default' };
 /**
- * An address that is reserved for documentation (RFC 5737). No server listens there, since simulated pods send no
- * requests.
+ * An address that is reserved for documentation (RFC 5737). No server listens there, and none is needed: simulated pods
+ * send no requests.
  */
 const apiServerAddress = '192.0.2.1';
 const apiServerPort = { name: 'https', port: 6443, protocol: 'TCP' };

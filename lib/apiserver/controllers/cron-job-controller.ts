@@ -21,7 +21,7 @@ import type { WorkQueue } from './work-queue.js';
 
 type CronJobStatus = NonNullable<CronJob['status']>;
 
-// As in the real controller: a margin for a clock that lags behind.
+// As in the real controller: extra milliseconds of each wait, in case the clock lags behind.
 const laterMs = 100;
 const scheduledAnnotation = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
 

@@ -113,7 +113,7 @@ interface DisruptionObservation {
 /** Times of evictions, by the names of pods. */
 type DisruptedPods = Readonly<Record<string, string>>;
 
-/** The time that the deletion of an evicted pod may take to begin. After it, the pod counts again. */
+/** The time that the deletion of an evicted pod may take to begin. After this time, the pod counts again. */
 const disruptionMs = 120_000;
 
 /** Returns the evicted pods whose deletion has not begun yet. */

@@ -54,7 +54,7 @@ function availableInMs(pod: Pod, availability: Availability): number | undefined
   return Math.max(0, readyMs + minReadySeconds * 1000 - nowMs);
 }
 
-/** Returns the milliseconds until another of `pods` becomes available, or undefined if none is about to. */
+/** Returns the milliseconds until another of `pods` becomes available, or undefined if no pod is about to. */
 export function nextAvailableInMs(
   pods: readonly Pod[],
   availability: Availability,

@@ -23,7 +23,7 @@ type Placement =
   /** `fleeting`: likely to be gone in a moment, so not reported yet. */
   | { readonly obstacle: string; readonly fleeting: boolean };
 
-// Time for a claim to be bound before the scheduler reports an obstacle.
+// The time that the scheduler waits for a claim to be bound before it reports an obstacle.
 const claimPatienceMs = 1;
 
 /** Assigns each pod to a node that it fits, once its claims are bound. */

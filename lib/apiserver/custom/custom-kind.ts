@@ -155,7 +155,7 @@ function conversionsOf(
   };
 }
 
-/** Adds the fields that every object has, which a CRD's schema lacks. */
+/** Adds `apiVersion`, `kind` and `metadata`, which the schema of a CRD may leave out. */
 function withTypeMeta(schema: Schema): Schema {
   const text: Schema = { type: 'string' };
   const properties = {

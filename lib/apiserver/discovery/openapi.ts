@@ -194,9 +194,9 @@ export function swaggerDocument(source: OpenApiSource): object {
 export const swaggerProtoType = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
 
 /**
- * Returns the document in protobuf, without definitions. kubectl requests this document if OpenAPI v3 lacks a
- * kind, and skips the validation of kinds that the document lacks. kubectl then continues and reports that
- * the server does not serve the kind.
+ * Returns the OpenAPI v2 document in protobuf, without definitions. kubectl requests this document if OpenAPI v3 lacks
+ * a kind, and skips the validation of kinds that the document lacks. kubectl then continues and reports that the server
+ * does not serve the kind.
  */
 export function emptySwaggerProto(): string {
   const { title, version } = documentInfo();

@@ -18,7 +18,7 @@ class ProblemFinder {
   #expected: Expected = 'value';
 
   constructor(text: string) {
-    // Go appends a blank to the input, which its message shows for a truncated number or literal.
+    // Go appends a blank to the input. Go's message about a truncated number or literal shows this blank.
     this.#text = `${text} `;
   }
 

@@ -114,7 +114,7 @@ function includedObject({ query }: ResourceRequest): View['includeObject'] {
   throw badRequest(`Unable to convert to Table as requested: ${problem}`);
 }
 
-/** Cuts the path below a subresource of a custom resource, which the real server ignores. */
+/** Removes what follows a subresource of a custom resource in a path: the real server ignores that part. */
 function withoutDepth(info: ResourceRequest): ResourceRequest {
   const { subresource } = info;
   if (subresource?.includes('/') !== true) return info;

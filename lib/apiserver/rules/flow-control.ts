@@ -303,7 +303,7 @@ function validateLimitResponse(
 }
 
 const mostQueues = 10_000_000;
-/** Bits of a request's hash that choose its queues. */
+/** Number of bits in the hash of a request that selects its queues. */
 const hashBits = 60;
 
 function validateQueuing(

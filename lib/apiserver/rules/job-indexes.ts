@@ -32,7 +32,7 @@ export function validateIndexed(spec: JobSpec, errors: FieldErrors): void {
   if ((maxFailedIndexes ?? 0) > mostWithManyIndexes) invalid('maxFailedIndexes', most);
 }
 
-/** Checks that an Indexed Job changes its completions together with its parallelism. */
+/** Checks that an update sets the completions of an Indexed Job to its parallelism, or leaves them unchanged. */
 export function validateCompletions(
   { completions, parallelism }: JobSpec,
   { completions: old }: JobSpec,

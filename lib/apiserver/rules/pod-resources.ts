@@ -118,7 +118,7 @@ function isHugePage(name: string): boolean {
   return name.startsWith('hugepages-');
 }
 
-/** Fills in the requests and limits of a pod that has some, from those of its containers. */
+/** If a pod has its own requests or limits, adds missing ones from those of its containers. */
 export function defaultPodResources(spec: PodSpec): void {
   const { resources } = spec;
   if (resources === undefined) return;

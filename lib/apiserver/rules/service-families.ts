@@ -56,7 +56,7 @@ export function fillFamilies(
   if ((spec.ipFamilies ?? []).length === 0) spec.ipFamilies = ['IPv4'];
 }
 
-/** Returns whether an update keeps its preference for two families. The addresses then stay as they are. */
+/** Returns whether an update keeps the preference for two IP families. The addresses then stay as they are. */
 function isSamePreference(spec: ServiceSpec, old: ServiceSpec | undefined): boolean {
   const preferred = 'PreferDualStack';
   return (

@@ -54,7 +54,7 @@ function validateClaimUpdate(claim: Claim, old: Claim, errors: FieldErrors): voi
   const { spec: before } = old;
   if (spec === undefined || before === undefined) return;
   const bound = status?.phase === 'Bound';
-  // A claim without a class may get one later: the default class, once there is one.
+  // A claim without a class may later get the default class, when a default class exists.
   const lacksClass = before.storageClassName === undefined && !hasOldClass(old);
   const comparable = (one: ClaimSpec): unknown => {
     const { volumeAttributesClassName, resources, volumeName, ...rest } = one;

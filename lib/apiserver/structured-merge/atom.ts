@@ -79,7 +79,7 @@ export const noAtom: Atom = { scalar: undefined, list: undefined, map: undefined
 const untyped = new TypeRef(() => untypedAtom);
 const deduced = new TypeRef(() => deducedAtom);
 
-// Atoms by schema. `lenient` holds atoms below a schema that preserves unknown fields, which preserve unknown fields
+// Atoms by schema. `lenient` holds atoms below a schema that preserves unknown fields. They preserve unknown fields
 // too.
 const strict = new WeakMap<Schema, Atom>();
 const lenient = new WeakMap<Schema, Atom>();

@@ -122,7 +122,7 @@ function writerOf(request: FieldManagerRequest, operation: Operation): Writer {
   return { manager, operation, apiVersion, subresource };
 }
 
-/** Returns the object of this kind that a create starts from. */
+/** Returns the object from which a create of the kind starts. */
 function emptyObject(
   { empty }: FieldManagerRequest,
   { apiVersion, kind }: TypeMeta,

@@ -37,7 +37,7 @@ function parsedAnnotation(live: UnstructuredObject): UnstructuredObject | undefi
     const parsed: unknown = JSON.parse(annotationOf(live) ?? '');
     return isJsonObject(parsed) ? (parsed as unknown as UnstructuredObject) : undefined;
   } catch {
-    // A client may write anything into the annotation. Without a usable annotation, the conflicts stay.
+    // A client may write anything into the annotation. Without a usable annotation, the conflicts of the apply stay.
     return undefined;
   }
 }

@@ -15,7 +15,7 @@ interface PodState {
   readonly ready: number;
   /** The number of containers that can be ready. */
   readonly total: number;
-  /** The phase, or the reason of a container or of the deletion. */
+  /** The phase, or the reason why a container does not run or the pod is being deleted. */
   readonly reason: string;
   /** The containers whose restarts count. */
   readonly restarted: readonly ContainerStatus[];

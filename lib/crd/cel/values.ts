@@ -234,7 +234,7 @@ export function runtimeTypeName(value: CelValue): string {
   return runtimeNames[name] ?? name;
 }
 
-/** Returns whether a value can be an argument of a type, judged without its elements. */
+/** Returns whether a value can be an argument of a type. The elements of lists and maps are not checked. */
 export function isOfType(value: CelValue, type: CelType): boolean {
   if (type.kind === 'dyn' || type.kind === 'param') return true;
   const own = typeOf(value);

@@ -133,7 +133,7 @@ function attempt<T extends object>(
     const problem = `its conversion of ${version} failed: ${errorMessage(cause)}${why}`;
     throw invalid(object, problem, cause);
   }
-  // Only the compiler stops a converter from being async or from returning nothing.
+  // TypeScript refuses a converter that is async or returns nothing, but plain JavaScript does not.
   if (isJsonObject(converted) && !(converted instanceof Promise)) return converted;
   throw invalid(
     object,

@@ -61,7 +61,7 @@ export class CustomResource<out T extends KubernetesObject, in I>
   readonly hub: string;
   readonly #definition: ResolvedDefinition;
   #schemas: ReadonlyMap<string, Schema> | undefined;
-  /** Schemas with nothing but the status, by version; one object each, since compiled rules are kept by schema. */
+  /** Schemas that have only the status, by version. Each is made once: compiled rules are cached by schema object. */
   readonly #statusOnly = new Map<string, Schema>();
 
   /** @internal Use `defineResource`. */

@@ -81,7 +81,7 @@ interface SchemaParts<T> {
   readonly additionalProperties?: T | boolean | undefined;
 }
 
-/** Returns the properties, the items and the values of a map that a schema has, changed by `map`. */
+/** Returns the schemas of properties, items and map values within a schema, each replaced by the result of `map`. */
 export function mappedParts<T extends object, R>(
   { properties, items, additionalProperties }: SchemaParts<T>,
   map: (part: T) => R,

@@ -37,7 +37,7 @@ function validate<T>(
     if (causes.length === 0) return { value: stored(object) };
     return { issues: causes.map((cause) => issueOf(cause, object)) };
   } catch (error) {
-    // A value that is not an object of the kind at all.
+    // `InvalidObject`: the value is not an object of this kind.
     if (!isOperatorError(error, 'InvalidObject')) throw error;
     return { issues: [{ message: errorMessage(error), path: [] }] };
   }

@@ -170,7 +170,7 @@ function unreadable(message: string): never {
   throw new CelError(message);
 }
 
-/** The schema of values whose schema is unknown: rules can compare them, and nothing else. */
+/** The schema for values of unknown form: rules can only compare such values. */
 const unknownSchema: Schema = {};
 
 /** A JSON object in a rule. */

@@ -69,7 +69,7 @@ const shade = String.raw`[\t\n\f\r ]*(?:0|[1-9]\d?|1\d\d?|2[0-4]\d|25[0-5])[\t\n
 const shortName = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?';
 const longName = new RegExp(String.raw`^${shortName}(?:\.${shortName})*$`);
 
-/** The formats that the API server checks, without dashes; all others accept any string. */
+/** The formats that the API server checks, by name without dashes; all others accept any string. */
 const formats: Readonly<Partial<Record<string, (text: string) => boolean>>> = {
   datetime: isTime,
   date: (text) => dateForm.test(text) && isDay(text),

@@ -86,7 +86,7 @@ export function continued(next: OperatorStatus, live: OperatorStatus | undefined
   };
 }
 
-/** Whether an operator only has starting controllers. */
+/** Whether all controllers of an operator are still starting. */
 export function isStarting({ conditions }: OperatorStatus): boolean {
   return findCondition(conditions, 'Ready')?.reason === starting;
 }

@@ -116,7 +116,7 @@ export class GatherNode implements IncrementalNode {
 
   push(_input: number, deltas: readonly Delta[]): readonly Delta[] {
     const touched = new Set<Group>();
-    // Sum first: within a batch, a document may be removed before it is added.
+    // Sum the changes first: within a batch, a document may be removed before it is added.
     for (const entry of netDeltas(deltas)) {
       const group = this.#change(entry);
       if (group !== undefined) touched.add(group);

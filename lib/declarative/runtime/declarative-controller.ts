@@ -395,8 +395,8 @@ export class DeclarativeController {
 
   /** @returns whether a condition has changed */
   #refresh(): boolean {
-    // Update the flag now: the controller that writes Secret data may be removed before the data derived from
-    // it.
+    // Record now whether documents may hold data of Secrets: the controller that writes such data may be removed before
+    // the data that other controllers derive from it.
     this.#mayHoldSecrets();
     const running = this.#running;
     const [problem] = this.problems;

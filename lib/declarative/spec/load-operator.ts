@@ -243,7 +243,7 @@ function placesOfInputs(sources: readonly SourceSpec[]): readonly number[] {
   return inputs.length > 0 ? inputs : places;
 }
 
-/** Converts an index of the pipeline's inputs in a path to the index in all sources. */
+/** Replaces an index among the pipeline's inputs in a path by the index in the `sources` of the specification. */
 function inAllSources(path: SpecPath, places: readonly number[]): SpecPath {
   const [first, place, ...rest] = path;
   if (first !== 'sources' || typeof place !== 'number') return path;
