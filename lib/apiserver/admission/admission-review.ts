@@ -255,7 +255,7 @@ export function compileAdmission(source: string): CelProgram {
   return compileCel(source, variables, { functions: authorizerFunctions });
 }
 
-/** Returns the values of the variables that check the rights of the user of a write. */
+/** Returns the values of the variables with which an expression checks the rights of the user of a write. */
 export function rightsOf(attributes: AdmissionAttributes): Readonly<Record<string, CelValue>> {
   const { kind, user, authorizer, subresource, namespace, name } = attributes;
   const { group, plural: resource } = kind.type;

@@ -24,7 +24,7 @@ interface Denial {
   readonly isMisconfigured?: boolean;
 }
 
-/** The codes of the reasons that a policy may give, other than `Invalid`. */
+/** The HTTP status codes of the reasons that a policy may give, other than `Invalid`. */
 const codes: Readonly<Partial<Record<string, number>>> = {
   Forbidden: 403,
   RequestEntityTooLarge: 413,

@@ -272,7 +272,7 @@ interface Call {
   readonly body: Body;
 }
 
-/** Answers a request: with JSON, YAML for a string, an empty object for undefined. */
+/** Handles a call. A string is sent as YAML, undefined as an empty object, and any other result as JSON. */
 type Route = (call: Call) => unknown;
 
 interface Found extends Pick<Call, 'id' | 'query'> {

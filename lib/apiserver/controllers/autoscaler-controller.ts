@@ -149,7 +149,7 @@ export class AutoscalerController {
     };
   }
 
-  /** Records that the metrics yield no number. @returns the conditions */
+  /** Records that the metrics yield no number of replicas. @returns the conditions */
   #failed(
     hpa: HorizontalPodAutoscaler,
     proposals: readonly Proposal[],

@@ -182,7 +182,7 @@ function endpointOf(pod: Pod, service: Service): Endpoint {
   const serving = isPodReady(pod);
   const { name, namespace, uid } = pod.metadata;
   const { hostname, subdomain, nodeName } = pod.spec ?? {};
-  // Only this subdomain gives the pod's hostname a DNS name under the Service.
+  // The pod's hostname has a DNS name under the Service only if the subdomain is the name of the Service.
   const named = hostname && subdomain === service.metadata.name;
   return {
     addresses: [pod.status?.podIP ?? ''],

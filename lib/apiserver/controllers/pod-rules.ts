@@ -74,7 +74,7 @@ export interface PodRule {
    * @defaultValue an earlier rule decides, or else the annotations or the image of the pod
    */
   readonly behavior?: PodBehavior | undefined;
-  /** The first answer whose command and container fit is sent. @defaultValue earlier rules answer */
+  /** Answers to commands; the first whose command and container match is sent. @defaultValue earlier rules answer */
   readonly exec?: readonly CommandAnswer[] | undefined;
 }
 

@@ -303,10 +303,9 @@ export function retentionPolicyOf(set: StatefulSet): RetentionPolicy {
 }
 
 /**
- * Returns the owner references with which garbage collection carries out the retention policy: the set, the
- * scaled-down pod, or neither. A claim with a reference to an earlier set or pod of the same name stays
- * unchanged, because garbage collection is about to delete it. Another controller of the claim disables the
- * policy.
+ * Returns the owner references with which garbage collection carries out the retention policy: the set, the scaled-down
+ * pod, or neither. A claim with a reference to an earlier set or pod of the same name stays unchanged, because garbage
+ * collection is about to delete it. If another controller owns the claim, the policy does not apply.
  */
 export function claimOwnerReferences(
   references: readonly OwnerReference[],

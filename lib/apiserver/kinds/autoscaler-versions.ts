@@ -57,7 +57,7 @@ export function autoscalerToV1(object: UnstructuredObject): UnstructuredObject {
   });
 }
 
-/** Returns an object in v1 as the real server's conversions leave it. */
+/** Returns an object in v1 in the form that the real server's conversions produce. */
 export function convertedAutoscalerV1(object: UnstructuredObject): UnstructuredObject {
   return autoscalerToV1(autoscalerToV2(object));
 }
@@ -271,7 +271,7 @@ function behaviorText(behavior: unknown): string {
 }
 
 /**
- * Reads the text of {@link behaviorText}. Like Go, accepts names in any case. Returns undefined for a behavior without
+ * Reads the text of {@link behaviorText}. Like Go, ignores the case of names. Returns undefined for a behavior without
  * rules.
  */
 function newBehavior(value: unknown): unknown {

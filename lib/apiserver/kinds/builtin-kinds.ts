@@ -102,7 +102,7 @@ function subresourcesOf(
 /** A version of a kind whose objects are stored in another version. */
 interface SharedStorage {
   readonly collection: string;
-  /** Returns an object with defaults as the real server's conversions leave it. @defaultValue the same object */
+  /** Returns an object with defaults in the form of the real server's conversions. @defaultValue the same object */
   readonly converted?: (object: UnstructuredObject) => UnstructuredObject;
   readonly toStorage: (object: UnstructuredObject) => UnstructuredObject;
   readonly fromStorage: (object: UnstructuredObject) => UnstructuredObject;

@@ -42,7 +42,7 @@ export interface ServedKind {
    * @throws DecodeError the object does not fit the kind.
    */
   decode(value: Readonly<Record<string, unknown>>, fromStorage?: boolean): Decoded;
-  /** Returns a decoded object that was changed since, with the fields of built-in kinds in the order of Go. */
+  /** Returns a changed decoded object with the fields of built-in kinds in the order of Go's structs. */
   inOrder(object: UnstructuredObject): UnstructuredObject;
   /** Converts an object from this version to the storage version. */
   toStorage(object: UnstructuredObject): UnstructuredObject;

@@ -58,7 +58,7 @@ export class Connections {
   }
 
   /**
-   * Returns the agent of connections to servers with this trust.
+   * Returns the agent for connections to servers that must prove the given identity.
    * @throws OperatorError `Stopped`: the connections are closed.
    */
   async agent({ ca, insecure = false }: Trust): Promise<Agent> {

@@ -336,7 +336,7 @@ const served = [
 const producedTypes = ['application/json', yamlMediaType, protobufMediaType];
 
 /**
- * Checks that `accept` names a media type of a route, or all types.
+ * Checks that `accept` names one of the media types that a route produces, or all types.
  * @throws StatusError 406: the real server's router finds none.
  */
 export function checkAccepted(

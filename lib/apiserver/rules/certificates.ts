@@ -94,7 +94,7 @@ function validateSpec(spec: Spec, errors: FieldErrors): void {
   }
 }
 
-/** Returns whether the decoded text has a PEM block of a type. Its content is for the signer to check. */
+/** Returns whether the decoded text has a PEM block of a type. The signer checks its content. */
 function hasBlock(base64: string | null, type: string): boolean {
   const text = Buffer.from(base64 ?? '', 'base64').toString();
   const begin = `-----BEGIN ${type}-----`;

@@ -51,8 +51,8 @@ const propagations = ['Bidirectional', 'HostToContainer', 'None'];
 const recursions = ['Disabled', 'Enabled', 'IfPossible'];
 
 /**
- * Checks the propagation of a mount, and whether it is read-only with all mounts in it. The paths of the real server's
- * errors have no index here.
+ * Checks the propagation of a mount, and whether all mounts within it may be read-only too. The paths of the real
+ * server's errors have no index here.
  */
 function validatePropagation(
   { mountPropagation, recursiveReadOnly = 'Disabled', readOnly }: Wire<V1VolumeMount>,

@@ -94,7 +94,7 @@ export function validateInitContainers(
 
 const spacedImage = 'must not have leading or trailing whitespace';
 
-/** Checks the images of a pod. Templates may have spaces around them. */
+/** Checks the images of a pod. In templates, images may have spaces at both ends. */
 export function validateImages(spec: Images, errors: FieldErrors): void {
   for (const list of ['containers', 'initContainers'] as const) {
     errors.each(list, spec[list], ({ image = '' }, errors) => {

@@ -93,9 +93,9 @@ export interface KindRules<T = UnstructuredObject> {
   /** Returns the status of a new object. @defaultValue absent */
   readonly initialStatus?: (object: T, server: ServerView) => unknown;
   /**
-   * Fields that clients of an endpoint cannot own, by subresource; the main resource is `''`. An update of the status
-   * leaves the listed fields of `metadata` unchanged.
-   * @defaultValue the status; for the status, the spec: status updates can write labels, annotations and finalizers
+   * Fields that clients of an endpoint cannot own, by subresource; `''` stands for the main resource. An update of the
+   * status leaves the listed fields of `metadata` unchanged.
+   * @defaultValue the status for the main resource, and the spec for the status: its updates can write labels
    */
   readonly resets?: Readonly<Partial<Record<string, readonly string[]>>>;
   /** Prepares a write of the status, or of the approval, before validation. */
@@ -141,7 +141,7 @@ export interface KindRules<T = UnstructuredObject> {
   readonly hiddenAnnotation?: string;
   /**
    * Returns the form of a stored object that clients read. It must return the same JavaScript object for the same
-   * stored object. @defaultValue all of it
+   * stored object. @defaultValue the whole object
    */
   readonly shown?: (object: T) => UnstructuredObject;
   /** Columns of tables. @defaultValue name and time of creation */
@@ -159,7 +159,7 @@ export interface PartRules {
     object: UnstructuredObject,
     old: UnstructuredObject,
   ) => Readonly<Partial<Record<'spec' | 'status', unknown>>>;
-  /** Returns why the subresource of an object cannot be written at all. @defaultValue all can be written */
+  /** Returns why the subresource of an object cannot be written at all. @defaultValue every object can be written */
   readonly obstacle?: (old: UnstructuredObject) => string | undefined;
   /** Validates the changes, in addition to `validate` of the kind. */
   readonly validateUpdate?: (

@@ -189,7 +189,7 @@ function validateInitContainers(spec: PodSpec, old: PodSpec, errors: FieldErrors
   }
 }
 
-/** Checks that the node of a resized pod has the features and the resources. */
+/** Checks that the node of a resized pod has the features and the resources that the resize needs. */
 function checkNode({ metadata = {}, spec }: Pod, old: Pod, server: ServerView): void {
   const { nodeName = '' } = spec ?? {};
   if (spec === undefined || nodeName === '' || deepEqual(spec, old.spec)) return;

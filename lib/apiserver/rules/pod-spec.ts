@@ -334,7 +334,7 @@ const imageReference = new RegExp(
   `^(?:${host}/)?${step}(?:/${step})*(?::(?<tag>\\w[\\w.-]{0,127}))?(?<digest>@[\\w+.-]+:[0-9a-fA-F]{32,})?$`,
 );
 
-/** Returns the tag of an image: `latest` without tag and digest, empty with only a digest or if invalid. */
+/** Returns the tag of an image: `latest` if it has no tag or digest, empty if it is invalid or has only a digest. */
 export function imageTag(image: string): string {
   const { groups } = imageReference.exec(image) ?? {};
   if (groups === undefined) return '';

@@ -7,7 +7,7 @@ import { merge } from './merge.js';
 /** The result of {@link mergeByPolicy}. */
 interface PolicyMerge {
   readonly value: unknown;
-  /** The paths of atomic values in the configuration, which it must not contain. */
+  /** The paths of atomic values in the configuration. If there are any, the merge is refused. */
   readonly atomics: readonly string[];
 }
 

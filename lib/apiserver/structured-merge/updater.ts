@@ -238,8 +238,8 @@ export class Versions {
   }
 }
 
-// The field sets that fit a schema, with this schema. Successive versions of an object share field sets, so each is
-// checked once.
+// The schema that each checked field set fits. Successive versions of an object share field sets, so each is checked
+// once.
 const reconciled = new WeakMap<FieldNode, Atom>();
 
 /**

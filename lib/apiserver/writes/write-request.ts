@@ -100,8 +100,8 @@ export function checkName(name: string, metadata: ObjectMeta): void {
 }
 
 /**
- * Checks that an object is in the namespace of the request. Metadata without a namespace gets it. The namespace of a
- * cluster-scoped object is removed: the server ignores it.
+ * Checks that an object is in the namespace of the request. Metadata without a namespace gets the namespace of the
+ * request. The namespace of a cluster-scoped object is removed: the server ignores it.
  * @throws StatusError 400: it is in another namespace.
  */
 export function checkNamespaceName(

@@ -55,7 +55,7 @@ function issueText(lines: readonly Line[], { at, message }: CelIssue): string {
   return `${where}\n | ${characters.join('')}\n | ${dots.join('')}${mark}`;
 }
 
-/** Returns whether the API server marks a character with wide signs: it is more than one byte long. */
+/** Returns whether a character is more than one byte long: the API server marks such a character with wide signs. */
 function isWide(character: string): boolean {
   return character > '\x7f';
 }

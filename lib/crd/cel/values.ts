@@ -119,7 +119,7 @@ export class CelOpaque<T = unknown> {
   }
 }
 
-/** A list; `correlation` defines how lists of API objects are compared and concatenated. Others have none. */
+/** A list; `correlation` defines how lists of API objects are compared and concatenated. Other lists lack it. */
 export class CelList {
   readonly items: readonly CelValue[];
   readonly correlation: ListCorrelation | undefined;

@@ -35,7 +35,7 @@ export function minimalValue(schema: Schema, depth = 0): unknown {
 
 /**
  * Merges the schema with all of `allOf` and one of `anyOf` and `oneOf`.
- * @param pick - @defaultValue picks the first
+ * @param pick - chooses the schemas of `anyOf` and of `oneOf`. @defaultValue picks the first
  */
 export function joined(
   schema: Schema,

@@ -160,7 +160,7 @@ const resource = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'sampl
 /** Letters of one to four bytes. */
 const letters = Array.from('abcxyzABC0129-_.é漢🚀') as [string, ...string[]];
 
-/** Whether a list that needs distinct items refuses two of them. */
+/** Whether a list must not contain both items, because its items must differ. */
 function isSame(one: unknown, other: unknown, schema: Schema): boolean {
   const listType = schema['x-kubernetes-list-type'];
   if (listType === 'map' && isJsonObject(one) && isJsonObject(other)) {

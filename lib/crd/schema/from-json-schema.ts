@@ -27,7 +27,7 @@ export function structuralSchema(json: unknown, options = { isTyped: false }): S
   return completed(new Conversion(json, isTyped).convert(json, { path: '', references: [] }));
 }
 
-/** Keeps all fields of objects for which no part of the schema names any, and lets an enum accept null. */
+/** Lets objects keep all fields if no part of their schema names a field, and lets an enum accept null. */
 function completed(schema: Schema): Schema {
   return {
     ...(schema.nullable === true ? withNull(schema) : schema),

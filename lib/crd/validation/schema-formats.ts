@@ -54,7 +54,7 @@ function isIsbn13(text: string): boolean {
 const cardForm =
   /^(?:4\d{12}(?:\d{3})?|5[1-5]\d{14}|6(?:011|5\d\d)\d{12}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|(?:2131|1800|35\d{3})\d{11})$/;
 
-/** Checks the card form and Luhn's sum, ignoring all characters except digits. */
+/** Checks the form of a card number and its Luhn checksum. Ignores all characters except digits. */
 function isCreditCard(text: string): boolean {
   const plain = text.replaceAll(/[^0-9]+/g, '');
   const doubled = Array.from(plain, Number)

@@ -47,9 +47,7 @@ export interface OperatorCrdControllerOptions extends Pick<ControllerOptions, 'n
   readonly group: Group;
 }
 
-/**
- * The access that {@link operatorCrdController} needs besides watching `Operator` objects, for `Manager.add`.
- */
+/** The access that {@link operatorCrdController} needs besides watching `Operator` objects, for `Manager.add`. */
 export const operatorCrdAccess: readonly RequiredAccess[] = [
   { type: OperatorResource, verbs: ['patch'] },
   { type: OperatorResource, verbs: ['patch'], subresource: 'status' },
@@ -233,7 +231,9 @@ class OperatorObjects {
     return (await this.#waitForOthers(object, context)) ?? this.#run(object, context);
   }
 
-  /** Removes the operator of a deleted object. The object stays until its clean-up succeeds, so it shows failures. */
+  /**
+   * Removes the operator of a deleted object. The object stays until its clean-up succeeds: its status shows failures.
+   */
   async #removeDeleted(object: OperatorResource, context: ReconcileContext): Promise<void> {
     try {
       await this.#remove(context.key.name, policyOf(object, context), object.status);
@@ -259,9 +259,9 @@ class OperatorObjects {
   }
 
   /**
-   * Delays an operator that reads the views of other operators until those of them that exist are in the group. Without
-   * the delay, the views would count as empty, and the operator would delete the objects that it derived from them
-   * earlier. If operators read each other's views, the wait ends after a while.
+   * Delays an operator that reads the views of other operators until all those with an `Operator` object are in the
+   * group. Without the delay, the views would count as empty, and the operator would delete the objects that it derived
+   * from them earlier. If operators read each other's views, the wait ends after a while.
    * @returns undefined if there is nothing to wait for
    */
   async #waitForOthers(

@@ -34,10 +34,10 @@ export class CostMeter {
   }
 }
 
-/** Functions whose time is the product of their arguments' sizes. */
+/** Functions whose time grows with the product of their arguments' sizes. */
 const products = new Set(['matches', 'find', 'findAll', 'indexOf', 'lastIndexOf', 'replace']);
 const perCharacter = 0.1;
-/** The cost of a check of rights, of which an evaluation may make two. */
+/** The cost of a check of rights. The cost limit allows two checks per evaluation. */
 const rightsCheck = 350_000;
 
 /**
