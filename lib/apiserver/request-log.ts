@@ -17,7 +17,7 @@ export interface RequestEntry {
   readonly code: number;
   /** True if the user had no permission, else absent. */
   readonly denied?: true;
-  /** True if the query requests a dry run, else absent. The body of a delete is not considered. */
+  /** True if the query requests a dry run, else absent. A `dryRun` in the body of a delete does not count. */
   readonly dryRun?: true;
 }
 

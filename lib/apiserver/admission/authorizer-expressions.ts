@@ -18,7 +18,7 @@ interface Asker {
   readonly authorizer: Authorizer;
 }
 
-/** A request that a user may or may not make, without its verb. */
+/** A request for which an expression checks the rights of the user, without the verb. */
 interface Check {
   readonly asker: Asker;
   readonly attributes: Omit<AccessAttributes, 'verb'>;

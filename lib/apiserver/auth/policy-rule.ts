@@ -139,7 +139,7 @@ export interface AccessAttributes {
   readonly namespace: string;
   /** The name of the object; empty for a collection. */
   readonly name: string;
-  /** A path that names no resource, such as `/healthz`. If it is set, only the verb counts of the other fields. */
+  /** A path that names no resource, such as `/healthz`. If it is set, the verb is the only other field that counts. */
   readonly path?: string | undefined;
 }
 
@@ -148,7 +148,7 @@ export function attributesOf(info: RequestInfo): AccessAttributes {
     return pathAttributes(info.method.toLowerCase(), info.path);
   }
   const { verb, group, resource, subresource = '', name } = info;
-  // A namespace counts as inside itself: a role in the namespace can allow reading it.
+  // A Namespace counts as an object in itself: a role in the namespace can allow reading it.
   const own = group === '' && resource === 'namespaces';
   return {
     verb,

@@ -123,7 +123,7 @@ const embeddedClusterOptionNames: OptionNames<EmbeddedClusterOptions> = {
   },
 };
 
-/** The user of the token that is generated with `rbac`. */
+/** The user of the token that the cluster generates if `rbac` is set. */
 const administrator = 'system:admin';
 
 const alwaysOn: readonly ControllerName[] = ['garbageCollector', 'namespaces'];

@@ -116,7 +116,7 @@ export class CronJobController {
     this.#recordEvent({ about: cronJob, reason: 'SuccessfulDelete', message });
   }
 
-  /** Records which of the active Jobs have ended or are gone, and which others run. */
+  /** Records which of the active Jobs have ended or are gone, and which other Jobs run. */
   #recordChanges(cronJob: CronJob, jobs: readonly Job[]): void {
     for (const job of jobs) {
       if (finishedCondition(job) !== undefined || isActiveIn(cronJob.status, job)) continue;

@@ -243,13 +243,13 @@ function duplicates(alive: readonly DaemonPodView[]): DaemonPodView[] {
   return [...updated.slice(1), ...old.slice(1)];
 }
 
-/** Deletes unavailable old pods at once, and available ones as far as `maxUnavailable` allows. */
+/** Deletes all unavailable old pods, and available ones as far as `maxUnavailable` allows. */
 function replaceStep({ nodes, maxUnavailable }: DaemonSetView): DaemonSetPlan {
   const broken: string[] = [];
   const working: string[] = [];
   let unavailable = 0;
   for (const { wanted, pods } of nodes) {
-    // A node that gets no new pod may have an old one.
+    // A node that gets no new pod may have an old pod.
     if (!wanted && pods.length === 0) continue;
     const pod = pods.find(({ terminating, finished }) => !terminating && !finished);
     if (pod === undefined) unavailable++;

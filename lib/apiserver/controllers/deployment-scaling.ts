@@ -379,7 +379,7 @@ function longerHistory(annotations: Annotations, revision: string): string {
 // A `revisionHistoryLimit` of this number means no limit.
 const noLimit = 2 ** 31 - 1;
 
-/** Returns the old ReplicaSets beyond `revisionHistoryLimit`, oldest revisions first; never one with pods. */
+/** Returns the old ReplicaSets beyond `revisionHistoryLimit`, oldest revisions first; never a ReplicaSet with pods. */
 export function replicaSetsToPrune(
   deployment: Deployment,
   old: readonly ReplicaSet[],

@@ -140,7 +140,7 @@ export class Kubelet {
     }
   }
 
-  /** Records the first crash at once, and each further crash after its back-off. */
+  /** Records the first crash immediately, and each further crash after its back-off. */
   async #crash(pod: Pod, record: PodRecord, nowMs: number): Promise<void> {
     const first = record.stage !== 'crashed';
     const delayMs = restartDelayMs(first ? 0 : record.restarts, this.#options.restartAfterMs);

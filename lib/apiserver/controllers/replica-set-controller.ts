@@ -18,7 +18,7 @@ import {
 } from './pod-state.js';
 import type { WorkQueue } from './work-queue.js';
 
-// As in the real controller: the maximum number of pods to create or delete at once.
+// As in the real controller: the maximum number of pods to create or delete in one reconcile.
 const burst = 500;
 
 /** Keeps `spec.replicas` pods for each ReplicaSet. */

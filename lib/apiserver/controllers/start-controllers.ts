@@ -160,7 +160,7 @@ export interface ControllersOptions {
    * @defaultValue 10_000
    */
   readonly jobPodBackoffMs?: number | undefined;
-  /** The certificate in the ConfigMaps `kube-root-ca.crt`. @defaultValue one that signed nothing */
+  /** The certificate in the ConfigMaps `kube-root-ca.crt`. @defaultValue a fixed certificate that signed nothing */
   readonly rootCertificate?: RootCertificate | undefined;
   /** Clock of the controllers. @defaultValue the system clock */
   readonly clock?: Clock | undefined;

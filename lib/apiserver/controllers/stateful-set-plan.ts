@@ -47,9 +47,9 @@ export type StatefulSetAction =
   | { readonly type: 'createPod'; readonly ordinal: number; readonly revision: string }
   | { readonly type: 'createClaims'; readonly ordinal: number }
   | { readonly type: 'deletePod'; readonly ordinal: number; readonly why: DeletionReason }
-  /** Check the labels and the claims' owners of a pod that runs. */
+  /** Correct the labels of a pod that runs, and the owners of its claims. */
   | { readonly type: 'checkPod'; readonly ordinal: number }
-  /** Check the claims' owners of a pod that is scaled down. */
+  /** Correct the owners of the claims of a pod that is scaled down. */
   | { readonly type: 'checkClaims'; readonly ordinal: number };
 
 type DeletionReason = 'finished' | 'scaledDown' | 'updated';
@@ -62,7 +62,7 @@ type DeletionReason = 'finished' | 'scaledDown' | 'updated';
  * available. So a pod that never becomes ready blocks the set: the controller does not delete that pod, even
  * after the template is repaired.
  *
- * With `Parallel`, pods are created and deleted at once, but updates still go one by one.
+ * With `Parallel`, pods are created and deleted without waiting, but updates still go one by one.
  */
 export function statefulSetPlan(
   set: StatefulSetView,

@@ -44,7 +44,7 @@ export class VolumeController {
     host.watch(StorageClass, () => this.#addWaitingClaims());
   }
 
-  /** Looks for volumes again, for each claim that may wait for one. */
+  /** Looks for a volume again, for each claim that may wait for a volume. */
   #addWaitingClaims(): void {
     for (const claim of this.#host.list(PersistentVolumeClaim)) {
       if (claim.status?.phase !== 'Bound') this.#claims.add(keyOf(claim));

@@ -98,7 +98,7 @@ export class CrdManager {
     }
   }
 
-  /** Establishes other CRDs of a group whose names may now be free. */
+  /** Establishes other CRDs of a group, because the names that they request may now be free. */
   #establishOthers(group: string): void {
     const collection = this.#core.log.collection(crdCollection);
     for (const key of collection.keys('')) {

@@ -108,7 +108,7 @@ export interface CustomColumn {
   readonly priority?: number;
 }
 
-/** Built-in groups and kinds whose finalizers need no domain. Finalizers of custom resources need none either. */
+/** Built-in groups and kinds whose finalizers need no domain. Finalizers of custom resources need no domain either. */
 const plainFinalizers: ReadonlySet<string> = new Set([
   ...['apiextensions.k8s.io', 'apiregistration.k8s.io', 'admissionregistration.k8s.io'],
   ...['/Event', 'coordination.k8s.io/Lease', 'node.k8s.io/RuntimeClass'],

@@ -94,7 +94,7 @@ function collect(
   const keys = keysAt(source, selection.prefix, after);
   if (selection.converts && conversions !== undefined) {
     const objects = [...objectsAt(source, keys)].flatMap(([, object]) => object ?? []);
-    // Convert all remaining objects in one call of the webhook: the next pages need the rest.
+    // Convert the objects of this page and of all later pages in one call of the webhook.
     conversions.prepare(objects.filter((object) => conversions.known(object) === undefined));
   }
   for (const [key, object] of objectsAt(source, keys)) {

@@ -160,7 +160,7 @@ export class OpenWatches {
     stream.onceEnded(() => this.#streams.delete(stream));
   }
 
-  /** Ends all watches at once, without their remaining changes. */
+  /** Ends all watches immediately, without their remaining changes. */
   end(): void {
     for (const stream of [...this.#streams.keys()]) stream.end();
   }

@@ -17,7 +17,7 @@ export interface WatchFormat {
   shared?(stored: UnstructuredObject): UnstructuredObject;
   /** Returns the JSON of a bookmark; `initialEventsEnd` marks the end of a streaming list. */
   bookmark(revision: number, initialEventsEnd: boolean): string;
-  /** Converts many objects at once, if a webhook does the conversion. Never rejects. */
+  /** Converts many objects in one call, if a webhook does the conversion. Never rejects. */
   prepare?(stored: readonly UnstructuredObject[]): Promise<void> | undefined;
   /** Returns the JSON of the `Status` for a watch whose position is no longer in the log. */
   tooOld(): string;
@@ -164,7 +164,7 @@ export class WatchStream implements AsyncIterableIterator<Uint8Array> {
     else this.#onEnd.push(listener);
   }
 
-  /** Ends the watch at once, without its remaining changes. */
+  /** Ends the watch immediately, without its remaining changes. */
   end(): void {
     if (this.#state === 'ended') return;
     this.#state = 'ended';
@@ -322,7 +322,7 @@ interface SharedEvent {
   readonly object: unknown;
 }
 
-/** A batch of events that is sent at once. */
+/** A batch of events that is sent as one piece. */
 interface Chunk {
   readonly isEmpty: boolean;
   /** True if further events belong to the next chunk. */

@@ -265,7 +265,7 @@ export function errorResponse(error: StatusError, accept?: string): TransportRes
   return { ...response, headers: { ...response.headers, 'retry-after': String(seconds) } };
 }
 
-/** A Status repeats texts of the request, which YAML may not allow. */
+/** A Status repeats texts of the request. They may have characters that YAML does not allow. */
 function statusResponse(body: Status, encoding: Encoding): TransportResponse {
   try {
     return objectResponse(body.code ?? 500, body, encoding);

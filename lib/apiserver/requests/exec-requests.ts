@@ -252,7 +252,7 @@ export class CommandSession implements AsyncIterable<Uint8Array> {
     this.#options = options;
   }
 
-  /** Returns the protocol of a session; undefined if the client offers none of the known ones. */
+  /** Returns the protocol of a session; undefined if the client offers no known protocol. */
   static protocolOf(offered: ReadonlySet<string>): string | undefined {
     return protocols.find((protocol) => offered.has(protocol));
   }

@@ -93,8 +93,8 @@ function addNotReadyTaint(object: Wire<V1Node>): void {
 }
 
 /**
- * Makes `podCIDR`, the field of older clients, and the first entry of `podCIDRs` the same. If they differ,
- * `podCIDR` wins.
+ * Makes `podCIDR`, the field of older clients, and the first entry of `podCIDRs` the same. If they differ, `podCIDR`
+ * takes precedence.
  */
 function alignPodCidrs(spec: NodeSpec): void {
   const { podCIDR = '', podCIDRs = [] } = spec;

@@ -315,8 +315,8 @@ export interface ScaledObject {
 }
 
 /**
- * Returns the `managedFields` of an object after a write to its Scale. Managers that lost the
- * Scale's replicas lose them here; managers that gained them gain them here.
+ * Returns the `managedFields` of an object after a write to its Scale. Managers that lost the replicas of the Scale
+ * lose those of the object; managers that gained them gain those.
  * @param scaleEntries - `managedFields` of the written Scale.
  */
 export function parentManagedFields(

@@ -80,7 +80,7 @@ export function createObject(core: ServerCore, creation: Creation): WriteResult 
   checkLimitRanges(ruling.collection, object, core.view);
   checkQuotas(ruling.collection, object, core.view);
   // The real server stores nulls where the schema leaves the type open, and drops them in reads and conversions. This
-  // server drops them at once.
+  // server drops them before it stores the object.
   const hasNulls = ruling.custom?.dropNulls(object) === true && ruling.isStorageVersion;
   return store(core, object, {
     request,

@@ -89,7 +89,7 @@ export function updateObject(core: ServerCore, update: Update): WriteResult {
     old: live,
   });
   // The real server stores nulls where the schema leaves the type open, and drops them in reads and conversions. This
-  // server drops them at once.
+  // server drops them before it stores the object.
   const hasNulls = ruling.custom?.dropNulls(prepared) === true && ruling.isStorageVersion;
   const storesEmpty = update.storesEmpty === true || hasNulls;
   const settled = keepManagedFieldsTimes(old, prepared);

@@ -115,7 +115,7 @@ export class TokenReader {
     this.#report(`${problem} input '${this.current.text}' expecting <EOF>`);
   }
 
-  /** Returns whether an operand starts here, or after one token too many. */
+  /** Returns whether an operand starts at the current token, or after one unexpected token. */
   startsOperand(place: keyof typeof places): boolean {
     if (this.isStart()) return true;
     const { expected, close } = places[place];

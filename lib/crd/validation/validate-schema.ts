@@ -51,7 +51,7 @@ export function validateSchema(value: unknown, check: SchemaCheck): void {
       const isNumeric = schema.type === 'integer' || schema.type === 'number';
       if (typeof value === 'number' && isNumeric) validateNumber(value, check);
       validateEnum(value, check);
-      // A value of the wrong type may still fit the alternatives, which need not restrict the type.
+      // A value of the wrong type may still match `allOf` or `anyOf`, which need not restrict the type.
       validateCombinations(value, check);
       return;
     }

@@ -183,8 +183,8 @@ function undeclaredIn(message: string): readonly string[] {
 }
 
 /**
- * Creates the error of a controller that feeds itself. It names the object that the controller keeps writing,
- * its other writers, and the writers of the object that caused the write. Values are omitted: they may be
+ * Creates the error of a controller whose writes trigger it again. It names the object that the controller keeps
+ * writing, its other writers, and the writers of the object that caused the write. Values are omitted: they may be
  * secret.
  */
 export async function hotLoopError(

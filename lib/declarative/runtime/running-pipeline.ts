@@ -330,8 +330,8 @@ function referenceTo({
 }
 
 /**
- * Watches the objects of a target, so that foreign changes and deletions are reverted at once. The cache
- * follows the whole kind, once for all controllers.
+ * Watches the objects of a target, so that foreign changes and deletions are reverted immediately. The cache follows
+ * the whole kind, once for all controllers.
  */
 class TargetWatch {
   readonly #informer;

@@ -120,7 +120,7 @@ export class ViewKinds {
 
   async #remove(type: ResourceType): Promise<void> {
     await this.#client.delete(CustomResourceDefinition, keyOf(viewDefinition(type, undefined)));
-    // Finalizers would keep the objects. No controller removes them: views live in memory only.
+    // Finalizers would keep the objects. No controller removes the finalizers: views are in memory only.
     const { items = [] } = (await unlessGone(this.#client.list(type))) ?? {};
     const body = { metadata: { finalizers: null } };
     const freed = items.map(({ metadata: { namespace, name = '' } }) => {

@@ -5,7 +5,7 @@ export interface SizeRange {
 }
 
 /**
- * Represents "unbounded". Sums and products saturate here, as on the API server. Values below 2⁵³ are exact,
+ * Represents "unbounded". Sums and products never exceed this number, as on the API server. Values below 2⁵³ are exact,
  * and budgets are far below that.
  */
 export const boundless = 2 ** 64;
