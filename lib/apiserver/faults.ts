@@ -150,7 +150,7 @@ export class Faults {
     return copies;
   }
 
-  /** Whether a rule affects a request; counts it if so. */
+  /** Whether a rule affects a request. If so, counts the request. */
   #strikes(active: ActiveRule, info: ResourceRequest, user: string): boolean {
     if (!this.#matches(active, info, user)) return false;
     active.struck++;

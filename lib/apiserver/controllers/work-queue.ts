@@ -128,7 +128,7 @@ export class WorkQueue<Key> {
     this.#failures.set(id, failures);
     const { name, workload } = this.#options;
     const fields = { queue: name, key: id, error };
-    // The object was changed or deleted concurrently: not worth a warning.
+    // The object was changed or deleted concurrently: that needs no warning.
     if (isConflict(error) || isNotFound(error)) {
       workload.logger.debug('an embedded controller looks again', fields);
     } else {

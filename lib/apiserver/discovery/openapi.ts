@@ -330,7 +330,7 @@ function customPaths(kind: ServedKind): Paths {
   return kind.type.namespaced ? own : { ...own, ...copiedPaths(kind, namespaced, clusterScale) };
 }
 
-/** Returns the path of a scale, without the namespace. */
+/** Returns the scale paths of a namespaced kind in the form for cluster-scoped kinds. */
 function clusterScale(paths: Paths): Paths {
   const scales = Object.entries(paths).filter(([path]) => path.endsWith('/{name}/scale'));
   const text = JSON.stringify(Object.fromEntries(scales))

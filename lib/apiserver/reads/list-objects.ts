@@ -160,7 +160,7 @@ function encodeContinue({ revision, after }: ContinueToken): string {
 
 /**
  * Returns the token of a list that continues.
- * @throws StatusError 400: it is not a token of this server, or the list names a version too.
+ * @throws StatusError 400: it is not a token of this server, or the request also has a `resourceVersion`.
  */
 function continueToken({ continue: text, resourceVersion }: ListOptions): ContinueToken {
   const token = decodeContinue(text);

@@ -227,7 +227,10 @@ function handleGet(context: ResourceContext): TransportResponse {
   return objectResponse(200, represent(view, object), view.encoding);
 }
 
-/** Returns the error of a get that requests `PartialObjectMetadataList`, or a list that requests one object's form. */
+/**
+ * Returns the error of a get that requests `PartialObjectMetadataList`, or of a list that requests the form of an
+ * object.
+ */
 function otherForm({ as }: View, why: string): Error {
   return failure(406, 'NotAcceptable', `you requested ${as}, but the requested object ${why}`);
 }

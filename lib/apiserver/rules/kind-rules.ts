@@ -77,7 +77,7 @@ export interface KindRules<T = UnstructuredObject> {
   readonly emptyListsCount?: { readonly member: string; readonly defaulted: readonly string[] };
   /** The generation of a new object; 0 if the generation appears with the first change. @defaultValue 1 */
   readonly firstGeneration?: 0;
-  /** The name rule. @defaultValue 'subdomain' */
+  /** The format that names must have. @defaultValue 'subdomain' */
   readonly nameFormat?: NameFormat;
   /** Checks the metadata of a new object only if the rest of the object is valid. @defaultValue false */
   readonly checksMetadataLast?: boolean;

@@ -135,7 +135,7 @@ function withDefaults(rules: ScalingRules | undefined, defaults: ScalingRules): 
     filled.stabilizationWindowSeconds ??= defaults.stabilizationWindowSeconds;
   }
   if (defaults.selectPolicy !== undefined) filled.selectPolicy ??= defaults.selectPolicy;
-  // An empty list is an error, not a missing one.
+  // An empty list is an error, and does not count as missing.
   if (!hadEmptyMember(filled, 'policies')) filled.policies ??= defaults.policies ?? [];
   return filled;
 }

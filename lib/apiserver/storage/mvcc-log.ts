@@ -134,7 +134,7 @@ export class MvccLog {
     return entry;
   }
 
-  /** Appends changes to the log, then notifies the listeners of each: they find the state after all changes. */
+  /** Appends changes to the log, then notifies the listeners of each change. They find the state after all changes. */
   commitAll(changes: Iterable<Change>): void {
     for (const change of changes) this.#append(change);
     this.#deliver();

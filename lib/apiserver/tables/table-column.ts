@@ -153,8 +153,8 @@ export function ageText(timestamp: string | null | undefined, nowMs: number): st
 }
 
 /**
- * Formats milliseconds as kubectl prints durations: at most two units, the smaller one only if it
- * matters.
+ * Formats milliseconds as kubectl prints durations: at most two units, the smaller one only beside a small number of
+ * the larger one.
  */
 export function durationText(milliseconds: number): string {
   const seconds = Math.trunc(milliseconds / 1000);

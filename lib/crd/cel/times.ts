@@ -38,7 +38,7 @@ export function parseTimestamp(text: string): CelTimestamp | undefined {
  */
 export function timestampFrom(value: string | bigint): CelTimestamp | undefined {
   if (typeof value === 'bigint') return checkedTimestamp(value * second);
-  // Go accepts neither small letters nor the time `24:00:00`, which the schema format accepts.
+  // Go refuses small letters and the time `24:00:00`. The schema format accepts both.
   const time = /[tz]|T24/.test(value) ? undefined : parseTimestamp(value);
   return time === undefined ? undefined : checkedTimestamp(time.nanos);
 }

@@ -80,7 +80,7 @@ export function paramType(name: string): CelType {
   return { kind: 'param', name, parameters: [] };
 }
 
-/** Returns an object type with declared fields. Two are the same type if they have the same name. */
+/** Returns an object type with declared fields. Two object types are the same if they have the same name. */
 export function structType(name: string, fields: ReadonlyMap<string, CelType>): CelType {
   return { kind: 'struct', name, parameters: [], fields };
 }
@@ -114,7 +114,7 @@ export function sameType(one: CelType, other: CelType): boolean {
  */
 export class Unification {
   readonly #known = new Map<string, CelType>();
-  /** Overwritten entries of an attempt, oldest first. Copying all entries per attempt would take quadratic time. */
+  /** Entries that the current attempt has overwritten, oldest first. To copy all entries would take quadratic time. */
   readonly #undo: (readonly [name: string, before: CelType | undefined])[] = [];
   #fresh = 0;
 

@@ -110,7 +110,7 @@ function differences(place: Place, value: unknown, converted: unknown): readonly
   return Array.isArray(value) ? [...reorderings(place, before, after), ...changed] : changed;
 }
 
-/** Returns the order of the items that both lists have, if it differs. */
+/** Returns the order of the items that both lists have, if the two orders differ. */
 function reorderings(
   { version, path }: Place,
   before: ReadonlyMap<string, Part>,

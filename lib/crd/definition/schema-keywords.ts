@@ -351,8 +351,8 @@ interface DefaultCheck {
 }
 
 /**
- * Checks that the defaults of a schema and its subschemas have the right form, no unknown fields, and satisfy
- * the rules. The schema must be sound otherwise.
+ * Checks that the defaults of a schema and its subschemas have the right form and no unknown fields, and satisfy the
+ * rules. The schema must be sound otherwise.
  */
 export function validateDefaults(schema: Schema, check: DefaultCheck): void {
   // A null default counts as absent.

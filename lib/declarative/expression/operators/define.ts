@@ -271,7 +271,7 @@ function misfitOf(
   }
 }
 
-/** Returns the message with its causes, which data errors omit from their message. */
+/** Returns the message of an error with the causes, which the message of a data error omits. */
 function dataErrorMessage(error: unknown): string {
   if (!isDataError(error)) throw error;
   const { message, cause } = error;
