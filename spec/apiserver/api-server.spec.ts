@@ -24,7 +24,7 @@ describe('EmbeddedApiServer', () => {
     expect(await run()).to.equal(await run());
   });
 
-  it('starts each server of a process with equal objects, which have their own uids, times and versions', () => {
+  it('starts each server of a process with the same objects, but with uids, times and versions of their own', () => {
     const stored = (seed: number): UnstructuredObject[] => {
       const clock = new VirtualClock(Date.UTC(2026, 0, seed));
       const { server } = new Api({ clock, random: seededRandom(seed), firstResourceVersion: seed });
@@ -133,7 +133,7 @@ describe('EmbeddedApiServer', () => {
   });
 });
 
-describe('faults', () => {
+describe('injected faults', () => {
   it('return an error as often as configured', async () => {
     const api = new Api();
     const effect = { type: 'status', code: 429, retryAfterSeconds: 3 } as const;

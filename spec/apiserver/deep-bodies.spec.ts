@@ -24,8 +24,8 @@ const script = `
   await cluster.stop();
 `;
 
-describe('deeply nested bodies', () => {
-  it('are refused without affecting the server', () => {
+describe('request bodies with deeply nested values', () => {
+  it('are refused, and the server continues to work', () => {
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
       ['--import', 'tsx', '--input-type=module', '--eval', script],
@@ -35,7 +35,7 @@ describe('deeply nested bodies', () => {
     expect(status).to.equal(0);
   }).timeout(60_000);
 
-  it('are refused when a patch deepens or repeatedly doubles an object', async () => {
+  it('are refused as patches that nest an object deeper or double its values repeatedly', async () => {
     const cluster = await EmbeddedCluster.start();
     const client = cluster.client();
     const names = { plural: 'boxes', singular: 'box', kind: 'Box', listKind: 'BoxList' };

@@ -7,7 +7,7 @@ import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { eventually } from '../../lib/testing/index.js';
 import { configMap } from './controllers/workload-objects.js';
 
-describe('faults of watch events', () => {
+describe('faults that drop or repeat watch events', () => {
   const server = new EmbeddedApiServer();
   const client = createClient({ transport: server.transport() });
   const watched = new AbortController();
@@ -18,7 +18,7 @@ describe('faults of watch events', () => {
     await server.stop();
   });
 
-  it('drop and repeat the events of the objects that match, on open watches too', async () => {
+  it('apply to the events of the objects that match, also on open watches', async () => {
     const names: string[] = [];
     const events = client.watch(ConfigMap, { signal: watched.signal });
     const { faults } = server;
@@ -45,7 +45,7 @@ describe('faults of watch events', () => {
   });
 });
 
-describe('connections that break after the request', () => {
+describe('faults that break the connection after the request', () => {
   it('leave no watch open', async () => {
     const server = new EmbeddedApiServer();
     server.faults.add({ match: { verb: 'watch' }, effect: { type: 'reset', when: 'after' } });
@@ -59,8 +59,8 @@ describe('connections that break after the request', () => {
   });
 });
 
-describe('delays', () => {
-  it('end with the time limit of the client, and the request is not carried out', async () => {
+describe('faults that delay a request', () => {
+  it('end when the request times out in the client, and the server does not carry out the request', async () => {
     const clock = new VirtualClock();
     const server = new EmbeddedApiServer({ clock });
     const client = createClient({ transport: server.transport(), clock, requestTimeoutMs: 1_000 });

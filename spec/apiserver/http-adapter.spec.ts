@@ -66,7 +66,7 @@ describe('the HTTP adapter', () => {
     }
   });
 
-  it('drops warnings beyond the total length that clients accept', async () => {
+  it('drops warnings when the Warning headers become longer than clients accept', async () => {
     const unknown = Array.from({ length: 900 }, (_, index) => [`unknown${index}`, 1] as const);
     const { statusCode, headers, body } = await request(`${url}${configMaps}`, {
       method: 'POST',
@@ -87,7 +87,7 @@ describe('the HTTP adapter', () => {
     expect(Number(seconds)).to.be.greaterThan(90);
   });
 
-  it('refuses cross-site requests from a browser before it reads the body', async () => {
+  it('refuses cross-site requests from a browser without reading the body', async () => {
     const from = async (headers: Record<string, string>): Promise<number> => {
       const { port } = new URL(url);
       const body = JSON.stringify(configMap('pwned'));

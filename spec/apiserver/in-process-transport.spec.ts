@@ -13,7 +13,7 @@ describe('inProcessTransport', () => {
     await server.stop();
   });
 
-  it('returns bodies whose text equals their bytes', async () => {
+  it('returns a body whose text and whose bytes have the same content', async () => {
     const server = new EmbeddedApiServer();
     const request = { method: 'GET', path: '/api/v1/namespaces/default', headers: {} } as const;
     const { body } = await server.transport().request(request);

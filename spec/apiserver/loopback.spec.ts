@@ -17,7 +17,7 @@ function shown(changes: readonly CommittedChange[]): string[] {
   return changes.map(({ type, object: { kind, metadata } }) => `${type} ${kind} ${metadata.name}`);
 }
 
-describe('loopback', () => {
+describe('the loopback client of the embedded server', () => {
   it('writes with defaults, validation and managed fields, like requests', async () => {
     const { server } = new Api();
     const created = await server.loopback.create(object(deployment('a')), { manager });

@@ -18,7 +18,7 @@ function service(resourceVersion: string, members: object = {}): UnstructuredObj
   return { apiVersion: 'v1', kind: 'Service', metadata, ...members };
 }
 
-describe('a merger of objects', () => {
+describe('ObjectMerger', () => {
   const merger = mergerWith(new VirtualClock());
 
   describe('the last-applied annotation', () => {
@@ -27,14 +27,14 @@ describe('a merger of objects', () => {
       return metadata.annotations?.[lastAppliedAnnotation] ?? '';
     };
 
-    it('records the set fields, with list entries by name and without values', () => {
+    it('records the fields that the operator sets, with list entries by name and without values', () => {
       const text = textOf(deployment('shop'));
       const path = 'f:spec.f:template.f:spec.f:containers';
       expect(JSON.parse(text)).to.have.nested.property(path).that.has.all.keys('k:{"name":"web"}');
       expect(text).to.not.include('nginx');
     });
 
-    it('stays small for the definition of a large kind', () => {
+    it('stays small for a large CustomResourceDefinition', () => {
       const properties = Object.fromEntries(
         Array.from({ length: 20_000 }, (_, place) => [`property${place}`, { type: 'string' }]),
       );
@@ -49,7 +49,7 @@ describe('a merger of objects', () => {
       expect(textOf(definition)).to.include('f:openAPIV3Schema');
     });
 
-    it('is read in the format of the Go SDK, which contains the whole object', () => {
+    it('is also read in the format of the Go SDK, which contains the whole object', () => {
       const applied = service('1', { spec: { type: 'NodePort', clusterIP: 'None' } });
       const annotations = { [lastAppliedAnnotation]: JSON.stringify(applied) };
       const live = { ...applied, metadata: { ...applied.metadata, annotations } };
@@ -95,7 +95,7 @@ describe('a merger of objects', () => {
       expect(repeats(revertible, live)).to.equal(true);
     });
 
-    it('is repeated only after an hour of the monotonic clock', async () => {
+    it('is repeated only after an hour on the monotonic clock, even if the wall clock changes', async () => {
       const machine = new VirtualClock();
       let offsetMs = 0;
       const clock: Clock = {

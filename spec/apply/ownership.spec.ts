@@ -69,7 +69,7 @@ describe('ownershipOf', () => {
 });
 
 describe('checkOwnership', () => {
-  it('accepts an object without a controller only with adopt, and never one of another controller', () => {
+  it('accepts an object without a controller only with the option adopt, and never an object of another controller', () => {
     checkOwnership(live({}), owner, true);
     expect(() => checkOwnership(live({}), owner, false))
       .to.throw('adopt')
@@ -82,7 +82,7 @@ describe('checkOwnership', () => {
 });
 
 describe('reasonToWait', () => {
-  it('reports the finalizers of an object that is being deleted, or the previous owner', () => {
+  it('names the finalizers of an object that is being deleted, or the previous owner of an object', () => {
     const deleting = live({ deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['a/b'] });
     expect(reasonToWait(deleting, owner)).to.equal('is being deleted, held by finalizers a/b');
     const ends = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['foregroundDeletion'] };

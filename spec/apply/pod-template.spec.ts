@@ -69,7 +69,7 @@ describe('podReferencesOf', () => {
 });
 
 describe('isRequiredByPods', () => {
-  it('is true for an object that any reference requires, and false if every one is optional', () => {
+  it('is true if any reference to the object is required, and false if all are optional', () => {
     const reference = (optional?: boolean) => ({
       ...{ name: 'a', key: 'k' },
       ...(optional !== undefined && { optional }),
@@ -101,7 +101,7 @@ describe('isRequiredByPods', () => {
 });
 
 describe('keepsRevision', () => {
-  it('is true for a workload that updates on deletion, and for a paused Deployment', () => {
+  it('is true for a workload with updateStrategy OnDelete, and for a paused Deployment', () => {
     const workload = (kind: string, spec?: object) => ({
       ...{ apiVersion: 'apps/v1', kind, metadata: { name: 'a' } },
       ...(spec !== undefined && { spec }),

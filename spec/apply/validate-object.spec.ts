@@ -34,7 +34,7 @@ describe('validateObject', () => {
     });
   }
 
-  it('counts the bytes of decoded values instead of characters or base64', () => {
+  it('measures the size of data in bytes after base64 decoding, not in characters', () => {
     const mebibyte = 1_048_576;
     const secret = {
       ...named('v1', 'Secret', 'a'),

@@ -12,7 +12,7 @@ import { startChromium } from './chromium.js';
 
 const run = promisify(execFile);
 
-describe('The versions of the site', () => {
+describe('The versions of the documentation site', () => {
   let browser: Browser | undefined;
   let folder: string;
   let server: Server;
@@ -71,7 +71,7 @@ describe('The versions of the site', () => {
     return page;
   }
 
-  it('are listed with the newest first; the start page opens the newest', async () => {
+  it('are listed with the newest first, and the start page opens the newest', async () => {
     const page = await open('/');
     await page.waitForURL(`${url}/v0.10/`);
     const list = page.locator('#versions');
@@ -82,7 +82,7 @@ describe('The versions of the site', () => {
     expect(await page.locator('.title').textContent()).to.equal('0.10.2');
   });
 
-  it('lead to the same page, or to the start page of a version without it', async () => {
+  it('open the same page, or the start page of a version that lacks the page', async () => {
     const page = await open('/v0.10/docs/run.html');
     await page.locator('#versions').selectOption('v0.9');
     await page.waitForURL(`${url}/v0.9/docs/run.html`);

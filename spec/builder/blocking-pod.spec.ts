@@ -88,7 +88,7 @@ async function blockerAmong(
 describe('blockingPod', () => {
   const old = { revision: 'old', ready: true };
 
-  it('returns the pod of an older revision that is not ready, the highest ordinal first', async () => {
+  it('returns the pod of an older revision that is not ready, and the one with the highest ordinal first', async () => {
     const pods = [
       { ...old, ordinal: 0 },
       { ...old, ordinal: 1, ready: false },
@@ -137,7 +137,7 @@ describe('blockingPod', () => {
     expect(await blockerAmong(pods)).to.equal('store-0');
   });
 
-  it('returns a pod that was never ready, or that has been unready for the grace time', async () => {
+  it('returns a pod that was never ready, or that has been unready for longer than the grace time', async () => {
     const one = { ...old, ordinal: 0, ready: false };
     const blocks = async (more: Partial<PodState>): Promise<boolean> =>
       (await blockerAmong([{ ...one, ...more }])) !== undefined;
@@ -166,7 +166,7 @@ describe('blockingPod', () => {
     expect(await blockingPod(context, statefulSet({ updatedReplicas: 0 }), 60)).to.equal(undefined);
   });
 
-  it('is described with the remedy', () => {
+  it('returns a pod whose message says what to do about it', () => {
     expect(blockedMessage(pod({ ...old, ordinal: 2 }))).to.equal(
       'Pod store-2 is of an older revision and is not ready, so the rollout cannot continue: delete it, or set unblock',
     );
@@ -241,7 +241,7 @@ describe('The pods of a workload', () => {
   });
   const waiting = pod({ ordinal: 0, revision: 'new', ready: false, waiting: 'CrashLoopBackOff' });
 
-  it("count as unable to start if a pod can't be scheduled, or waits with a reason that time does not resolve", async () => {
+  it("count as unable to start if a pod can't be scheduled, or waits for a reason that does not end by itself", async () => {
     expect(await hasHopelessPod(withPods(one), statefulSet({}))).to.equal(false);
     expect(await hasHopelessPod(withPods(), statefulSet({}))).to.equal(false);
     expect(await hasHopelessPod(withPods(one, waiting), statefulSet({}))).to.equal(true);
@@ -252,7 +252,7 @@ describe('The pods of a workload', () => {
     expect(found).to.deep.equal([true, false]);
   });
 
-  it('are listed by the selector, and those of a StatefulSet by their owner', async () => {
+  it('are listed by its selector, and those of a StatefulSet also by their owner', async () => {
     listed.splice(0);
     for (const kind of ['StatefulSet', 'Deployment']) {
       await hasHopelessPod(withPods(), statefulSet({}, {}, kind));
@@ -265,7 +265,7 @@ describe('The pods of a workload', () => {
     ]);
   });
 
-  it('are ignored with a warning if the operator may not list pods', async () => {
+  it('are ignored with a warning if RBAC forbids the operator to list pods', async () => {
     const refused = (code: number): RunContext =>
       contextWith(() =>
         Promise.reject(
@@ -288,7 +288,7 @@ describe('The pods of a workload', () => {
     expect(error).to.be.instanceOf(ApiError);
   });
 
-  it('keep the old template while earlier workloads roll out, unless they are broken', async () => {
+  it('keep the old template while earlier workloads of the chain roll out, unless the pods cannot start', async () => {
     const replacement = 'waits for StatefulSet db';
     const hold = (
       live: UnstructuredObject,

@@ -16,7 +16,7 @@ const options: BuilderOptions = {
 };
 
 describe('Builder options', () => {
-  it('maxDeletions allows half of the owned objects by default, and at least five; a percentage applies exactly', () => {
+  it('maxDeletions is by default half of the owned objects, but at least five; a percentage has no such minimum', () => {
     const limits = (maxDeletions: BuilderOptions['maxDeletions'], ...owned: readonly number[]) => {
       const limit = resolveBuilderOptions({ ...options, maxDeletions }).maxDeletions;
       return owned.map((count) => limit({ owned: count, staying: 1 }));
@@ -77,7 +77,7 @@ describe('Builder options', () => {
     ]);
   });
 
-  it('default the namespace to that of the owner; a cluster-scoped owner uses the option namespace', () => {
+  it('default the namespace to that of the owner, or to the option namespace for a cluster-scoped owner', () => {
     expect(resolveBuilderOptions(options).namespace).to.equal('shops');
     const clusterScoped = { ...options.owner, metadata: { name: 'shop', uid: 'u' } };
     const placed = { ...options, owner: clusterScoped, namespace: 'elsewhere' };
@@ -123,7 +123,7 @@ describe('A Builder chain', () => {
     }
   });
 
-  it('rejects values of other types for options of workloads, as plain JavaScript can give them', () => {
+  it('rejects values of wrong types for options of workloads, which plain JavaScript does not prevent', () => {
     const podSpec = { containers: [{ name: 'web', image: 'web:1' }] };
     for (const [bad, problem] of [
       [{ rolloutOn: 'env' }, 'StatefulSet web: rolloutOn: want a list, got string'],
@@ -154,7 +154,7 @@ describe('A Builder chain', () => {
     }
   });
 
-  it('shows no values of containers that are not a list', () => {
+  it('does not quote containers that are not a list in its error', () => {
     const containers = { name: 'web', env: [{ name: 'PASSWORD', value: 'hunter2' }] };
     const podSpec = { containers } as never;
     expect(() => new Builder(options).deployment({ name: 'a', podSpec })).to.throw(
@@ -164,7 +164,7 @@ describe('A Builder chain', () => {
 });
 
 describe('requeueAfterOf', () => {
-  it('returns the shortest wait, or undefined if no result has one', () => {
+  it('returns the shortest wait of the results, or undefined if no result has a wait', () => {
     const ref = { apiVersion: 'v1', kind: 'ConfigMap', name: 'a' };
     const result = (requeueAfterMs?: number): Parameters<typeof requeueAfterOf>[0][number] => ({
       ...{ operation: 'pending', ref, changes: [], reason: 'waits' },

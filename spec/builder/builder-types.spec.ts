@@ -202,7 +202,7 @@ describe('The types of Builder', () => {
       .rolloutOrder([name]);
   });
 
-  it('let a plain Builder hold any chain, so that a loop can extend it', () => {
+  it('let a variable of the type Builder hold any chain, so that a loop can extend the chain', () => {
     let builder: Builder = new Builder(options);
     for (const name of ['a', 'b']) {
       builder = builder.configMap({ name }).deployment({ name, podSpec, rolloutOn: [name] });
@@ -213,7 +213,7 @@ describe('The types of Builder', () => {
     ['a', 'b'].reduce(add, new Builder(options));
   });
 
-  it('keep the names of a conditional link', async () => {
+  it('accept the names of a link that `when` adds', async () => {
     const secret = { apiVersion: 'v1', kind: 'Secret' };
     const chain = new Builder(options)
       .configMap({ name: 'env' })

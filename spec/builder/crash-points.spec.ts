@@ -138,14 +138,14 @@ describe('Builder in an operator that crashes at any request', function () {
   this.timeout(120_000);
 
   for (const scenario of [live, rollout, recreation, replicas, takingOver]) {
-    it(`reaches the same final state: ${scenario.name}`, async () => {
+    it(`reaches the same final state after a crash: ${scenario.name}`, async () => {
       const { requests, results } = await everyPoint(scenario);
       const writes = requests.filter(({ write }) => write);
       if (!isSampled) expect(results.length).to.be.above(requests.length + writes.length);
     });
   }
 
-  it('crashes at every kind of request, reads included', async () => {
+  it('is tested with a crash at requests of every kind, also at reads', async () => {
     const { requests } = await crashPoints(shopScenario(live), { only: { request: 1 } });
     expect(requests.map(({ verb }) => verb)).to.include.members(['get', 'list', 'apply', 'delete']);
   });

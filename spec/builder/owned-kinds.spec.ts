@@ -66,7 +66,7 @@ describe('Builder in a reconcile', () => {
     while (reconciled === before);
   }
 
-  it('sends no request when nothing changed, even without the option owns', async () => {
+  it('sends no request when nothing has changed, although the reconciler sets no option owns', async () => {
     const mark = cluster.requests.mark();
     await reconciledAgain();
     const { entries } = cluster.requests.since(mark);
@@ -82,7 +82,7 @@ describe('Builder in a reconcile', () => {
     names = ['env'];
   });
 
-  it('prunes at once an object of an owned kind that another process made', async () => {
+  it('prunes at once an object of an owned kind that another process created', async () => {
     const client = cluster.client();
     const { metadata: server } = await client.get(StatefulSet, { ...key, name: 'server' });
     const { labels = {}, annotations = {}, ownerReferences = [] } = server;
@@ -107,7 +107,7 @@ describe('An operator that owns no Deployments', () => {
   const cluster = testCluster({ crds: [Shop] });
   const key = { name: 'toys', namespace: 'default' };
 
-  it('needs no permissions for Deployments to move a Service to another StatefulSet', async () => {
+  it('needs no permissions for Deployments when a Service moves to another StatefulSet', async () => {
     const operator = new Operator('shops');
     operator
       .for(Shop)
@@ -146,7 +146,7 @@ describe('An operator that adopts a Service', () => {
   const key = { name: 'toys', namespace: 'default' };
 
   for (const place of ['its builder', 'the link'])
-    it(`keeps the selector of the Service on a StatefulSet that it does not own, with adopt of ${place}`, async () => {
+    it(`keeps the Service on a StatefulSet that the operator does not own, with the option adopt of ${place}`, async () => {
       const client = cluster().client();
       const { namespace } = key;
       const selector = { app: 'former' };
@@ -184,7 +184,7 @@ describe('An operator that adopts a Service', () => {
     });
 });
 
-describe('A Builder with `owns` of other kinds than its workloads', () => {
+describe('A Builder whose option owns lacks the kinds of its workloads', () => {
   const cluster = testCluster();
 
   it('keeps the selector of a Service on a Deployment until the StatefulSet that replaces it is rolled out', async () => {

@@ -17,7 +17,7 @@ import { embeddedTarget } from './suite/embedded-target.js';
 import { podSpec, Scene, summary } from './suite/scene.js';
 import type { BuilderTarget } from './suite/target.js';
 
-describe('Builder on a server that refuses requests', () => {
+describe('Builder on a server that refuses some of its requests', () => {
   let target: BuilderTarget;
   let scene: Scene;
   let lines: (readonly [message: string, fields: LogFields | undefined])[];
@@ -42,7 +42,7 @@ describe('Builder on a server that refuses requests', () => {
     return faulty(scene.operator.client, { rules });
   };
 
-  it('still prunes what the new template no longer needs if it cannot list pods, and logs the missing rule', async () => {
+  it('prunes what the new template no longer needs although it cannot list pods, and logs the missing rule', async () => {
     const chain = (env: string): Builder =>
       scene
         .builder({ client: without('Pod'), logger })
@@ -82,7 +82,7 @@ describe('Builder on a server that refuses requests', () => {
     });
   };
 
-  it('finds a broken rollout only at its deadline if it cannot list pods, and logs the missing rule', async () => {
+  it('reports a broken rollout only at its deadline if it cannot list pods, and logs the missing rule', async () => {
     await blockedByPod();
     const result = await target.eventually(async () => {
       const [each] = await storeOf('2', { client: without('Pod'), logger }).reconcile();
@@ -96,7 +96,7 @@ describe('Builder on a server that refuses requests', () => {
     ]);
   });
 
-  it('keeps the ready pods of a workload behind a Service if it cannot list workloads of another kind', async () => {
+  it('keeps a Service on the ready pods of the old workload if it cannot list workloads of another kind', async () => {
     const front = (name: string): Builder =>
       scene
         .builder({ client: without('Deployment'), owns: [Service, StatefulSet] })
@@ -133,7 +133,7 @@ describe('Builder on a server that refuses requests', () => {
     });
   }
 
-  it('fails if it may not delete a pod that blocks a rollout', async () => {
+  it('fails if RBAC forbids it to delete a pod that blocks a rollout', async () => {
     await blockedByPod();
     const fault = { type: 'error', status: 403, reason: 'Forbidden' } as const;
     const rules: FaultRule[] = [{ fault, verbs: ['delete'], kinds: ['Pod'] }];

@@ -59,7 +59,7 @@ const plan: Plan = {
 };
 
 describe('renderPlan', () => {
-  it('prints one line for each object, its changes below it and their effect on pods', () => {
+  it('prints a line for each object, and below it the changes of the object and their effect on pods', () => {
     expect(renderPlan(plan, { color: false }).split('\n')).to.deep.equal([
       'Plan for Shop shop/shop',
       '+ ConfigMap shop/env create',
@@ -81,7 +81,7 @@ describe('renderPlan', () => {
     ]);
   });
 
-  it('lists unchanged objects and prints colours on request', () => {
+  it('prints unchanged objects and colours if asked to', () => {
     expect(renderPlan(plan, { color: false, unchanged: true })).to.include(
       '  Role shop/same unchanged',
     );

@@ -28,7 +28,7 @@ function statefulSet(
 const judgement = { clock, controllerName: 'shop-operator', progressDeadlineSeconds: 600 };
 
 describe('rolloutStateOf', () => {
-  it('counts the deadline of a StatefulSet from the last change of the operator', () => {
+  it('starts the deadline of a StatefulSet at the last change by the operator', () => {
     const fresh = statefulSet({}, { 'shop-operator': '2025-12-31T23:55:00Z' });
     expect(rolloutStateOf(fresh, judgement)).to.deep.include({
       state: 'progressing',
@@ -40,7 +40,7 @@ describe('rolloutStateOf', () => {
     expect(state?.message).to.include('for more than 600 s');
   });
 
-  it('counts the deadline from the last status update, if that is later', () => {
+  it('starts the deadline at the last status update, if that is later', () => {
     const moving = statefulSet(
       {},
       {
@@ -52,7 +52,7 @@ describe('rolloutStateOf', () => {
     expect(rolloutStateOf(moving, judgement)).to.deep.include({ deadlineInMs: 540_000 });
   });
 
-  it('waits at most the deadline if the wall clock is behind the timestamps of the server', () => {
+  it('waits no longer than the deadline if the wall clock is behind the timestamps of the server', () => {
     const ahead = statefulSet({}, { 'shop-operator': '2026-01-01T02:00:00Z' });
     expect(rolloutStateOf(ahead, judgement)).to.deep.include({
       state: 'progressing',
@@ -60,7 +60,7 @@ describe('rolloutStateOf', () => {
     });
   });
 
-  it('reports a workload with OnDelete as unwatched, and returns undefined for a kind without rollouts', () => {
+  it('reports a workload with OnDelete as unwatched, and returns undefined for a kind that has no rollouts', () => {
     const onDelete = statefulSet({ updateStrategy: { type: 'OnDelete' } });
     expect(rolloutStateOf(onDelete, judgement)).to.have.property('state', 'unwatched');
     const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'a' } };
@@ -90,7 +90,7 @@ describe('rolloutStateOf', () => {
     });
   }
 
-  it('counts the deadline from the creation if nothing else is known', () => {
+  it('starts the deadline at the creation if the object has no other timestamp', () => {
     const created = statefulSet({});
     const metadata = { ...created.metadata, creationTimestamp: '2025-12-31T23:59:30Z' };
     expect(rolloutStateOf({ ...created, metadata }, judgement)).to.deep.include({
@@ -98,7 +98,7 @@ describe('rolloutStateOf', () => {
     });
   });
 
-  it('has a message that describes the state', () => {
+  it('returns a message that describes the state', () => {
     const ready = { observedGeneration: 2, readyReplicas: 1, updatedReplicas: 1, replicas: 1 };
     const complete = { ...statefulSet({}), status: { ...ready, availableReplicas: 1 } };
     expect(rolloutStateOf(complete, judgement)).to.deep.equal({

@@ -16,7 +16,7 @@ describe('A reconcile that changes nothing', () => {
   });
   after(() => cluster.stop());
 
-  it('reads each object equally often, however many objects the chain has', async () => {
+  it('reads each object of the chain equally often, however many objects the chain has', async () => {
     const [few, many] = [await looks(4), await looks(16)];
     expect(many / 16).to.be.at.most(few / 4);
   });

@@ -11,7 +11,7 @@ function namesOf(stamps: readonly Stamp[], env: readonly { name: string }[] = []
   return stampVariables(template, stamps).map(({ name }) => name);
 }
 
-describe('Hash stamps', () => {
+describe('The environment variables with hashes in a pod template', () => {
   it('have upper-case names with _ for all characters but letters and digits', () => {
     const stamps: Stamp[] = [
       { kind: 'Secret', name: 'my.token-2', hash: 's' },
@@ -20,7 +20,7 @@ describe('Hash stamps', () => {
     expect(namesOf(stamps)).to.deep.equal(['CONFIGMAP_HASH_WEB_ENV', 'SECRET_HASH_MY_TOKEN_2']);
   });
 
-  it('append a hash of the object name to both variables if two names collide', () => {
+  it('have a hash of the object name in their names if two names collide', () => {
     const stamps: Stamp[] = [
       { kind: 'ConfigMap', name: 'a-b', hash: '1' },
       { kind: 'ConfigMap', name: 'a.b', hash: '2' },
@@ -32,18 +32,18 @@ describe('Hash stamps', () => {
     expect(namesOf(stamps.toReversed())).to.deep.equal(names);
   });
 
-  it('append a hash to a name that a variable of the user already has', () => {
+  it('have a hash in their name if a variable of the user already has the name', () => {
     const stamps: Stamp[] = [{ kind: 'ConfigMap', name: 'env', hash: '1' }];
     const [name] = namesOf(stamps, [{ name: 'CONFIGMAP_HASH_ENV' }]);
     expect(name).to.match(/^CONFIGMAP_HASH_ENV_[0-9A-F]{8}$/);
   });
 
-  it('return the same template if there is nothing to stamp', () => {
+  it('leave the template itself unchanged if there are none', () => {
     const template = { spec: { containers: [{ name: 'web', image }] } };
     expect(stampTemplate(template, [])).to.equal(template);
   });
 
-  it('do not modify the template that they receive', () => {
+  it('are added to a copy of the template', () => {
     const template = { spec: { containers: [{ name: 'web', image }] } };
     const before = structuredClone(template);
     const stamps: Stamp[] = [{ kind: 'ConfigMap', name: 'env', hash: '1' }];
@@ -265,13 +265,13 @@ describe('A custom resource whose definition is in the chain', () => {
     });
   }
 
-  it('does not wait for a definition that failed, and throws other errors', async () => {
+  it('does not wait for a definition that failed, and fails with other errors', async () => {
     expect(await wait({ operation: 'created' }, {}, undefined, 'failed')).to.equal(undefined);
     const refused = () => Promise.reject(new Error('no connection'));
     expect(await wait({}, established, refused).catch(String)).to.equal('Error: no connection');
   });
 
-  it('has a known kind if its version is served by the definition', () => {
+  it('has a known kind if the definition serves its version', () => {
     const whole = (versions: unknown, scope = 'Namespaced'): never =>
       ({
         ...definition,

@@ -15,7 +15,7 @@ function newCache(options: Partial<CacheOptions> = {}, server = new FakeServer()
   return { cache, server, clock };
 }
 
-describe('Metrics of a cache', () => {
+describe('The metrics of a cache', () => {
   it('count cached objects, lists and errors', async () => {
     const registry = new Registry();
     const { cache, server, clock } = newCache({ metrics: promMetrics(registry) });
@@ -47,7 +47,7 @@ describe('Metrics of a cache', () => {
     await cache.stop();
   });
 
-  it('can be removed for one cluster, and stay for other clusters', async () => {
+  it('can be removed for one cluster, and remain for other clusters', async () => {
     const registry = new Registry();
     const metrics = promMetrics(registry);
     const samplesOf = async (cluster: string): Promise<string[]> =>
@@ -94,7 +94,7 @@ describe('Metrics of a cache', () => {
     await cache.stop();
   });
 
-  it('count events that the watch repeats, which the cache drops', async () => {
+  it('count the events that the watch repeats and the cache drops', async () => {
     const registry = new Registry();
     const { cache, server, clock } = newCache({ metrics: promMetrics(registry) });
     const things = cache.informer(Thing);
@@ -113,7 +113,7 @@ describe('Metrics of a cache', () => {
     await cache.stop();
   });
 
-  it('estimate its size in bytes and show the time since the last watch event', async () => {
+  it('estimate the size of the cache in bytes, and show the time since the last watch event', async () => {
     const registry = new Registry();
     const { cache, server, clock } = newCache({ metrics: promMetrics(registry) });
     const valueOf = async (name: string): Promise<number> =>

@@ -24,7 +24,7 @@ const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 const managedFields = [{ manager: 'someone' }];
 
 describe('Cache', () => {
-  it('shares an informer, and stops it when the last user releases it', async () => {
+  it('shares an informer between users, and stops it when the last user releases it', async () => {
     const { cache, server, clock } = newCache();
     cache.start();
     const [one, other] = [cache.informer(Thing), cache.informer(Thing)];
@@ -42,7 +42,7 @@ describe('Cache', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('sends no events to the handlers of an informer after its release', async () => {
+  it('sends no events to the handlers of a released informer', async () => {
     const { cache, server, clock } = newCache();
     cache.start();
     const [one, other] = [cache.informer(Thing), cache.informer(Thing)];
@@ -56,7 +56,7 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it('sends the cached objects to a handler that is added later, and no event twice to a handler', async () => {
+  it('sends the cached objects to a handler that is added later, and sends no event twice to a handler', async () => {
     const { cache, server, clock } = newCache();
     server.put('a');
     server.put('b');
@@ -131,7 +131,7 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it('keeps managedFields as soon as one user needs them, without an update event', async () => {
+  it('keeps managedFields when a later user needs them, without an update event for the other users', async () => {
     const warnings: string[] = [];
     const warn = (message: string): void => void warnings.push(message);
     const logger: Logger = { ...silentLogger, warn, child: () => logger };
@@ -149,7 +149,7 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it("caches metadata only if no user needs more, under the object's own kind", async () => {
+  it("caches only metadata if no user needs more, with the kind of the object itself", async () => {
     const { cache, server, clock } = newCache();
     server.put('a', { spec: { size: 1 } });
     cache.start();
@@ -161,7 +161,7 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it('caches by namespace, with a watch for each, and by selectors', async () => {
+  it('caches each namespace with a watch of its own, and applies selectors', async () => {
     const labelSelector = { matchLabels: { app: 'web' } };
     const type = cachedType({ type: Thing, namespaces: ['one', 'two'], labelSelector });
     const { cache, server, clock } = newCache({ types: [type] });
@@ -185,7 +185,7 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it('caches kinds exempt from the namespace limit in all namespaces', async () => {
+  it('caches the kinds that are exempt from the limit on namespaces in all namespaces', async () => {
     const allNamespacesOf = ({ kind }: { kind: string }): boolean => kind === 'Thing';
     for (const limited of [true, false]) {
       const more = limited ? {} : { allNamespacesOf };
@@ -228,7 +228,7 @@ describe('Cache', () => {
   });
 
   describe('waitForSync', () => {
-    it('resolves once every kind is synced', async () => {
+    it('resolves when every kind is synced', async () => {
       const { cache, clock } = newCache();
       const informer = cache.informer(Thing);
       let synced = 0;
@@ -264,7 +264,7 @@ describe('Cache', () => {
       await cache.stop();
     });
 
-    it('waits for an unserved kind, or skips it on request', async () => {
+    it('waits for a kind that is not served, or skips it with parked: pass', async () => {
       const { cache, server, clock } = newCache();
       server.failures['watch'] = [new OperatorError('UnknownKind', 'no Thing')];
       cache.informer(Thing);
@@ -280,7 +280,7 @@ describe('Cache', () => {
       await cache.stop();
     });
 
-    it('rejects when the cache is stopped, as do new informers', async () => {
+    it('rejects when the cache is stopped, and new informers are refused', async () => {
       const { cache } = newCache();
       const informer = cache.informer(Thing);
       const waits = [cache.waitForSync(), informer.waitForSync()].map((wait) =>
@@ -296,7 +296,7 @@ describe('Cache', () => {
     });
   });
 
-  it('leaves no timer or watch behind, whenever the cache is stopped', async () => {
+  it('leaves no timer or watch open after a stop in any state', async () => {
     for (const failure of [undefined, apiError(500), new OperatorError('UnknownKind', 'no')]) {
       const { cache, server, clock } = newCache();
       if (failure !== undefined) server.failures['watch'] = [failure];
@@ -308,7 +308,7 @@ describe('Cache', () => {
     }
   });
 
-  it('ends every stop when its watches have ended, however often it is called', async () => {
+  it('resolves each call of stop only after the watches have ended', async () => {
     const server = new FakeServer();
     let end = (): void => undefined;
     const ended = new Promise<void>((resolve) => (end = resolve));
@@ -361,7 +361,7 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it('finds a kind within 5 s of its installation, however long it was missing', async () => {
+  it('starts to watch a kind at most 5 s after its installation, however long it was missing', async () => {
     const { cache, server, clock } = newCache();
     const missing = new OperatorError('UnknownKind', 'no Thing');
     server.failures['watch'] = Array.from({ length: 1_000 }, () => missing);
@@ -377,7 +377,7 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it('lists a kind given as apiVersion and kind once discovery has its scope', async () => {
+  it('lists a kind that is given as apiVersion and kind after discovery returns its scope', async () => {
     const server = new FakeServer();
     const failures = [apiError(503), apiError(503)];
     const client: Client = {
@@ -399,7 +399,7 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it('reports a problem through retries until it is resolved', async () => {
+  it('reports a problem during all retries until it is resolved', async () => {
     const { cache, server, clock } = newCache();
     const informer = cache.informer(Thing);
     cache.start();
@@ -421,14 +421,14 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it('rejects an option of a single kind among those of the cache, and names its place', () => {
+  it('rejects an option of a single kind among the options of the cache, and says where it belongs', () => {
     const options = { labelSelector: 'app=web' };
     expect(() => newCache(options as object)).to.throw(
       'cache: unknown option "labelSelector"; give it to a kind: types: [cachedType({ type, … })]',
     );
   });
 
-  it('passes the old state of an update to handlers, in an event that can be destructured', async () => {
+  it('passes the old object of an update to handlers, in an event that can be destructured', async () => {
     const { cache, server, clock } = newCache();
     const informer = cache.informer(Thing);
     const seen: unknown[] = [];

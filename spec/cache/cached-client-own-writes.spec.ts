@@ -7,8 +7,8 @@ import { Setup, a, failure } from './cached-client-setup.js';
 import { Thing, apiError } from './fake-server.js';
 
 describe('cachedClient', () => {
-  describe('own writes', () => {
-    it('reads created, updated and deleted objects as written while the watch is behind', async () => {
+  describe('and writes of the same client', () => {
+    it('reads created, updated and deleted objects as they were written while the watch is behind', async () => {
       const setup = new Setup();
       setup.server.put('a', { spec: { size: 1 } });
       await setup.sync();
@@ -25,7 +25,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('reads later writes of others once the watch has caught up', async () => {
+    it('reads later writes of other clients when the watch has caught up', async () => {
       const setup = new Setup();
       setup.server.put('a', { spec: { size: 1 } });
       await setup.sync();
@@ -42,7 +42,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('hides a deleted object, but not its successor of the same name', async () => {
+    it('hides a deleted object, but not a new object of the same name', async () => {
       const setup = new Setup();
       setup.server.put('a');
       await setup.sync();
@@ -61,7 +61,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('reads written objects as frozen objects, while the write itself returns a mutable object', async () => {
+    it('reads written objects as frozen objects, although the write itself returns a mutable object', async () => {
       const setup = new Setup();
       await setup.sync();
       setup.server.paused = true;
@@ -78,7 +78,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('discards own writes once the watch has caught up, by any event', async () => {
+    it('discards the written objects when the watch has caught up, also by a bookmark', async () => {
       const setup = new Setup({ labelSelector: 'app=web' });
       await setup.sync();
       setup.server.paused = true;
@@ -95,7 +95,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('discards own writes after the server was restored from a backup', async () => {
+    it('discards the written objects after the server was restored from a backup', async () => {
       const setup = new Setup();
       await setup.sync();
       setup.server.paused = true;
@@ -108,7 +108,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('treats an object as deleted once its last finalizer is removed', async () => {
+    it('treats an object as deleted when its last finalizer is removed', async () => {
       const setup = new Setup();
       const deletionTimestamp = '2026-01-01T00:00:00Z';
       const metadata = { deletionTimestamp, finalizers: ['example.com/wait'] };
@@ -120,7 +120,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('reads own writes that were answered while the cache was being filled', async () => {
+    it('reads objects whose writes were answered while the cache was being filled', async () => {
       const setup = new Setup();
       setup.server.put('a');
       setup.server.put('b');
@@ -147,7 +147,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('discards the writes that a later list shows, however often lists fail', async () => {
+    it('discards the written objects that a later list shows, however often lists fail', async () => {
       const setup = new Setup();
       const size = (): number | undefined => setup.cache.peek(Thing)?.overlay.size;
       const create = (name: string): Promise<Thing> =>
@@ -186,7 +186,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('waits for a state after its own write, although an earlier state that arrives late would match', async () => {
+    it('waits for a state after the written object, although an earlier state that arrives late would match', async () => {
       const setup = new Setup();
       setup.server.put('a', { spec: { color: 'red' } });
       await setup.sync();
@@ -207,7 +207,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('reads own writes in any order of writes and watch events', async () => {
+    it('reads the written objects in any order of writes and watch events', async () => {
       const names = fc.constantFrom('a', 'b', 'c');
       const step = fc.record({
         do: fc.constantFrom('write', 'write', 'delete', 'other', 'otherDelete', 'pause', 'resume'),

@@ -11,8 +11,8 @@ import { Setup, a, failure } from './cached-client-setup.js';
 import { FakeServer, Thing } from './fake-server.js';
 
 describe('cachedClient', () => {
-  describe('own writes', () => {
-    it('waits in a read after the eviction of a Pod, until the watch shows it', async () => {
+  describe('and writes of the same client', () => {
+    it('waits in a read after the eviction of a Pod until the watch shows the eviction', async () => {
       const [server, clock] = [new FakeServer(Pod), new VirtualClock()];
       const cache = new Cache({ client: server.client(), clock });
       const evicting: Client = {
@@ -59,7 +59,7 @@ describe('cachedClient', () => {
       await cache.stop();
     });
 
-    it('waits in one read only, if an object is deleted and replaced while the cache is filled', async () => {
+    it('waits in one read only if an object is deleted and replaced while the cache is filled', async () => {
       for (const [preconditions, verbs] of [
         [{}, ['get']],
         [{ uid: 'uid-2' }, []],
@@ -102,7 +102,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('waits in lists after a deleteCollection, or queries the server once', async () => {
+    it('waits in lists after a deleteCollection, or lists once from the server', async () => {
       const setup = new Setup();
       for (const name of ['a', 'b']) setup.server.put(name, { metadata: { labels: { app: 'x' } } });
       setup.server.put('c');
@@ -127,7 +127,7 @@ describe('cachedClient', () => {
       ['all namespaces', undefined],
       ['all namespaces, by an empty string', ''],
     ] as const) {
-      it(`waits in a read after a deleteCollection in ${where}, or queries the server`, async () => {
+      it(`waits in a read after a deleteCollection in ${where}, or reads from the server`, async () => {
         const setup = new Setup();
         setup.server.put('a');
         setup.server.put('a', {}, 'other');
@@ -222,7 +222,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('queries the server when the watch takes too long', async () => {
+    it('reads from the server when the watch takes too long', async () => {
       const { setup } = await conflict();
       const read = setup.client.get(Thing, a);
       expect(await setup.settle(read, 2_000)).to.have.nested.property('spec.size', 2);
@@ -234,7 +234,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('ends with the signal of the call, and leaves no timer', async () => {
+    it('ends its wait when the signal of the call aborts, and leaves no timer', async () => {
       const { setup } = await conflict();
       const { signal } = new AbortController();
       const ended = new AbortController();
@@ -246,7 +246,7 @@ describe('cachedClient', () => {
       expect(setup.clock.pendingTimers).to.equal(0);
     });
 
-    it('waits after a write to an object that is gone, until the watch shows that', async () => {
+    it('waits after a write to an object that no longer exists, until the watch shows its deletion', async () => {
       const setup = new Setup();
       setup.server.put('a');
       await setup.sync();
@@ -262,7 +262,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('waits after a delete of a UID that another object has replaced', async () => {
+    it('waits after a delete with the UID of an object that another object has replaced', async () => {
       const setup = new Setup();
       setup.server.put('a');
       await setup.sync();
@@ -286,7 +286,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('also waits when a version conflict shows an object that the cache lacks', async () => {
+    it('also waits when a conflict of versions shows that the cache lacks an object', async () => {
       const setup = new Setup();
       await setup.sync();
       setup.server.paused = true;
@@ -305,7 +305,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('also waits when a create finds an object that the cache lacks', async () => {
+    it('also waits when a create shows that the cache lacks an object', async () => {
       const setup = new Setup();
       await setup.sync();
       setup.server.paused = true;

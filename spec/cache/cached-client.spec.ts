@@ -12,7 +12,7 @@ import { Setup, a, failure } from './cached-client-setup.js';
 import { Thing } from './fake-server.js';
 
 describe('cachedClient', () => {
-  it('keeps the last-applied annotation in an update even if only the answer to an earlier write contained it', async () => {
+  it('keeps the last-applied annotation in an update even if only the response to an earlier write contained it', async () => {
     const setup = new Setup();
     const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{}' };
     setup.server.put('a');
@@ -30,7 +30,7 @@ describe('cachedClient', () => {
     await setup.cache.stop();
   });
 
-  it('sends no extra request for the last-applied annotation in a status update of a custom resource, which cannot remove it', async () => {
+  it('sends no extra request to keep the last-applied annotation in a status update, which cannot remove it', async () => {
     const setup = new Setup();
     const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{}' };
     setup.server.put('a', { metadata: { annotations } });
@@ -55,7 +55,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it("throw a 404 like the server's for a missing object", async () => {
+    it("throw the same 404 error as the server for a missing object", async () => {
       const setup = new Setup();
       await setup.sync();
       const error = await failure(setup.client.get(Thing, a));
@@ -68,7 +68,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('select by labels, by name and by controller from the cache', async () => {
+    it('select objects by labels, name and controller from the cache', async () => {
       const setup = new Setup();
       const owner = { apiVersion: 'v1', kind: 'X', name: 'x', uid: 'o', controller: true };
       setup.server.put('a', { metadata: { labels: { app: 'web' } } });
@@ -111,7 +111,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('go to the server when the cache cannot answer', async () => {
+    it('are sent to the server when the cache cannot answer them', async () => {
       const setup = new Setup({ namespaces: ['ns'] });
       setup.server.put('a');
       const call = async (read: () => Promise<unknown>): Promise<number> => {
@@ -140,7 +140,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('return metadata only on request, even if whole objects are cached', async () => {
+    it('return only metadata if asked to, even if whole objects are cached', async () => {
       const setup = new Setup();
       setup.server.put('a', { spec: { size: 1 } });
       await setup.sync();
@@ -150,7 +150,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('take metadata from a cache of metadata, and whole objects from the server', async () => {
+    it('are answered with metadata from a cache of metadata, and with whole objects from the server', async () => {
       const setup = new Setup({ indexers: { size: ({ spec }) => [String(spec?.size)] } });
       setup.server.put('a', { spec: { size: 1 } });
       setup.cache.informer(Thing, { metadataOnly: true });
@@ -168,7 +168,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('return pages from the cache', async () => {
+    it('return pages of a list from the cache', async () => {
       const setup = new Setup();
       setup.server.put('a');
       await setup.sync();
@@ -179,7 +179,7 @@ describe('cachedClient', () => {
     });
   });
 
-  describe('an index in a list', () => {
+  describe('a list by index', () => {
     const thing = { apiVersion: 'example.com/v1', kind: 'Thing' };
     const byColor = ({ spec }: Thing): (string | undefined)[] => [spec?.color];
 
@@ -238,7 +238,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('refuses a second index of the same name, and does not cache the kind for it', async () => {
+    it('rejects the declaration of a second index of the same name, which does not start to cache the kind', async () => {
       const setup = new Setup({ indexers: { color: byColor } });
       const other = (): void => setup.cache.index(Thing, 'color', () => []);
       expect(other).to.throw('another index color').with.property('code', 'InvalidOption');
@@ -265,7 +265,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it('rejects an unknown index, naming the known ones, and a value that is not a string', async () => {
+    it('rejects an unknown index with the names of the known indexes, and a value that is not a string', async () => {
       const setup = new Setup({ indexers: { color: byColor } });
       await setup.sync();
       const unknown = await failure(setup.client.list(Thing, { index: { colour: 'red' } }));
@@ -297,7 +297,7 @@ describe('cachedClient', () => {
     });
   });
 
-  it('refuses invalid calls as the wrapped client does', async () => {
+  it('refuses invalid calls like the client that it wraps', async () => {
     const { client } = embeddedClient();
     const cached = cachedClient(client, new Cache({ client }));
     const none = undefined as never;
@@ -329,7 +329,7 @@ describe('cachedClient', () => {
     ['dryRun', (client) => dryRun(client)],
   ];
   for (const [name, wrap] of wrappers) {
-    it(`can be wrapped by ${name}, which wraps its live client too`, async () => {
+    it(`can be the argument of ${name}, which also wraps the live client of the cached client`, async () => {
       const setup = new Setup();
       setup.server.put('a', { spec: { size: 1 } });
       await setup.sync();

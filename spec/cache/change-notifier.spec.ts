@@ -27,7 +27,7 @@ describe('ChangeNotifier', () => {
     expect(getEventListeners(ended.signal, 'abort')).to.deep.equal([]);
   });
 
-  it('rejects only the wait whose condition throws', async () => {
+  it('rejects a wait only if the condition of this wait throws', async () => {
     const changes = new ChangeNotifier();
     let [isBroken, told] = [false, 0];
     const failed = changes
@@ -44,7 +44,7 @@ describe('ChangeNotifier', () => {
     expect(changes.listeners).to.equal(1);
   });
 
-  it('notifies a listener until it is removed', () => {
+  it('notifies a listener until the listener is removed', () => {
     const changes = new ChangeNotifier();
     let told = 0;
     const end = changes.listen(() => told++);

@@ -66,7 +66,7 @@ async function start(streamingLists: boolean, types: CacheOptions['types'] = [])
 
 describe('a cache on the embedded cluster', () => {
   for (const streamingLists of [true, false]) {
-    it(`follows the objects of the cluster ${streamingLists ? 'with' : 'without'} streaming lists`, async () => {
+    it(`contains the objects of the cluster ${streamingLists ? 'with' : 'without'} streaming lists`, async () => {
       const { cluster, clock, informer, names, other, stop } = await start(streamingLists);
       await clock.advance(0);
       expect(informer.synced).to.equal(true);
@@ -83,7 +83,7 @@ describe('a cache on the embedded cluster', () => {
     });
   }
 
-  it('relists when its resource version is too old for the server', async () => {
+  it('lists again when its resource version is too old for the server', async () => {
     const { clock, cluster, names, other, stop } = await start(true);
     await other.create(configMap('gone'));
     await clock.advance(5_000);
@@ -103,7 +103,7 @@ describe('a cache on the embedded cluster', () => {
     await stop();
   });
 
-  it('reads its own writes without API calls', async () => {
+  it('gives reads after its own writes without API calls', async () => {
     const { cached, clock, cluster, stop } = await start(true);
     await clock.advance(0);
     const before = cluster.requests.reads;
@@ -154,7 +154,7 @@ describe('a cache on the embedded cluster', () => {
     await stop();
   });
 
-  it('keeps the last-applied annotation in a status update of a built-in kind, which would otherwise remove it', async () => {
+  it('keeps the last-applied annotation in a status update of a built-in kind, which would otherwise remove the annotation', async () => {
     const { cache, clock, other, cached, stop } = await start(true);
     const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{}' };
     const key = { namespace: 'default', name: 'web' };
@@ -172,7 +172,7 @@ describe('a cache on the embedded cluster', () => {
     await stop();
   });
 
-  it('leaves an update of an old version to the server, with or without the last-applied annotation', async () => {
+  it('sends an update of an old version to the server, with or without the last-applied annotation', async () => {
     const { clock, other, cached, stop } = await start(true);
     const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{}' };
     const applied = configMap('applied');
@@ -247,7 +247,7 @@ describe('a cache on the embedded cluster', () => {
     await stop();
   });
 
-  it('gives a transform a copy that it may change, even of the unchanged parts of an update', async () => {
+  it('gives a transform a copy that the transform may change, also of the unchanged parts of an update', async () => {
     const cluster = await EmbeddedCluster.start();
     const client = createClient({
       transport: new UndiciTransport({ server: await cluster.listen() }),
@@ -284,7 +284,7 @@ describe('a cache on the embedded cluster', () => {
     await cluster.stop();
   });
 
-  it('keeps an object in deletion until its last finalizer is removed', async () => {
+  it('keeps an object that is being deleted until its last finalizer is removed', async () => {
     const { cached, clock, stop } = await start(true);
     await clock.advance(0);
     const key = { namespace: 'default', name: 'a' };
@@ -305,7 +305,7 @@ describe('a cache on the embedded cluster', () => {
     await stop();
   });
 
-  it('waits until a custom resource is served, then follows it', async () => {
+  it('waits until a custom resource is served, and then watches it', async () => {
     const { cache, clock, other, stop } = await start(true);
     const widgets = cache.informer(Widget);
     await clock.advance(0);
@@ -320,7 +320,7 @@ describe('a cache on the embedded cluster', () => {
     await stop();
   });
 
-  it('watches metadata only on request', async () => {
+  it('watches only metadata if asked to', async () => {
     const { cache, clock, other, stop } = await start(true);
     const maps = cache.informer(ConfigMap, { metadataOnly: true });
     await other.create(configMap('a'));

@@ -5,7 +5,7 @@ import { FakeServer } from './fake-server.js';
 import type { Thing } from './fake-server.js';
 
 describe('EventHandlers', () => {
-  it('send no events to a handler that another handler has removed', () => {
+  it('send no more events to a handler that another handler has removed', () => {
     const object = new FakeServer().put('a');
     const event: CacheEvent<Thing> = { type: 'added', object, isInInitialList: false };
     const handlers = new EventHandlers<Thing>((error) => expect.fail(String(error)));

@@ -41,8 +41,8 @@ function expectFrozen(value: unknown): void {
   for (const inner of Object.values(value)) expectFrozen(inner);
 }
 
-describe('newIntake', () => {
-  it('changes nothing visible except dropped fields, whatever version is stored', () => {
+describe('newIntake, which prepares objects for the cache', () => {
+  it('changes no values except dropped fields, whatever version of the object is stored', () => {
     const property = fc.property(values, values, fc.boolean(), (one, other, isSame) => {
       const take = intake();
       const of = (spec: unknown): Thing => ({ ...thing(), spec: structuredClone(spec) });
@@ -54,7 +54,7 @@ describe('newIntake', () => {
     fc.assert(property);
   });
 
-  it('shares every unchanged part with the stored version', () => {
+  it('shares every unchanged part with the stored version of the object', () => {
     const take = intake();
     const stored = take(thing('a text', { resourceVersion: '1', generation: 1 }));
     const changed = thing('another text', { resourceVersion: '2', generation: 1 });
@@ -64,7 +64,7 @@ describe('newIntake', () => {
     expect(spec).to.deep.equal(thing('another text').spec);
   });
 
-  it('shares no part that lost or gained members', () => {
+  it('does not share a part in which fields were added or removed', () => {
     const take = intake();
     const labels = { app: 'web', tier: 'front' };
     const [few, many] = [thing('', { labels: { app: 'web' } }), thing('', { labels })];
@@ -76,7 +76,7 @@ describe('newIntake', () => {
     ]);
   });
 
-  it('drops managedFields from any position, and the last-applied annotation', () => {
+  it('drops managedFields in any place of the metadata, and the last-applied annotation', () => {
     const managedFields = [{ manager: 'm' }];
     const last = 'kubectl.kubernetes.io/last-applied-configuration';
     const take = intake();
@@ -95,7 +95,7 @@ describe('newIntake', () => {
     expect(object).to.deep.equal(thing('', { managedFields }));
   });
 
-  it('accepts frozen objects with pooled strings, and checks the depth of transformed objects', () => {
+  it('accepts frozen objects with shared strings, and checks the depth of transformed objects', () => {
     const take = intake();
     for (const name of ['the first object', 'the second object']) {
       expect(take(deepFreeze(thing('', { name })))).to.deep.equal(thing('', { name }));
@@ -108,7 +108,7 @@ describe('newIntake', () => {
   });
 
   for (const field of ['name', 'namespace', 'resourceVersion']) {
-    it(`refuses the object of a transform that changes its ${field}, and one without metadata`, () => {
+    it(`refuses a transform that changes ${field}, or that returns no metadata`, () => {
       const problem = 'transform must keep metadata.name, namespace and resourceVersion';
       const changing = intake({
         transform: ({ metadata, ...rest }) => ({
@@ -124,20 +124,20 @@ describe('newIntake', () => {
     });
   }
 
-  it('shares no part between mutable versions', () => {
+  it('shares no part between versions that are not frozen', () => {
     const take = intake({ freeze: false });
     const stored = take(thing());
     expect(take(thing(), stored).metadata.labels).to.not.equal(stored.metadata.labels);
   });
 
-  it('pools no short, long or unique strings', () => {
+  it('does not share strings that are short, long or unique', () => {
     const strings = new StringPool();
     intake({ strings })(thing());
     // The label, the namespace and the string in the spec.
     expect(strings.size).to.equal(3);
   });
 
-  it('stops pooling a part whose strings all differ, and continues with other parts', () => {
+  it('stops to share strings in a field whose strings all differ, and continues in other fields', () => {
     const strings = new StringPool();
     const take = intake({ strings });
     for (let n = 0; n < 5_000; n++) take(thing(`a text of object ${n}`));
@@ -150,13 +150,13 @@ describe('newIntake', () => {
 });
 
 describe('StringPool', () => {
-  it('returns the first copy of a known string', () => {
+  it('returns the first copy of a string that it has', () => {
     const pool = new StringPool();
     expect(pool.shared('text')).to.equal(undefined);
     expect(pool.shared('text')).to.equal('text');
   });
 
-  it('keeps a bounded number of strings, the recently used ones included', () => {
+  it('keeps a limited number of strings, including the recently used ones', () => {
     const pool = new StringPool();
     for (let n = 0; n < 100_000; n++) {
       pool.shared(`text ${n}`);

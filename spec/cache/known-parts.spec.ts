@@ -35,7 +35,7 @@ function cached(knownParts = new KnownParts(), uid = 'u') {
 const spec = '{"list":[{"name":"a text that is shared"}]}';
 const other = '{"list":[{"name":"a text that is shared"},1]}';
 
-describe('known parts', () => {
+describe('spec and status values that KnownParts finds by their text', () => {
   it('are the cached values of the same object if the text is the latest of that object', () => {
     const known = new KnownParts();
     const change = cached(known);
@@ -92,7 +92,7 @@ describe('known parts', () => {
     expect(values).to.have.length(300);
   });
 
-  it('keep a bounded number of characters, the latest included', () => {
+  it('have a limited total length, and include the latest value', () => {
     const known = new KnownParts();
     const text = JSON.stringify({ long: 'x'.repeat(1_000_000) });
     const values = Array.from({ length: 9 }, (_, n) => cached(known, `u${n}`)(text));

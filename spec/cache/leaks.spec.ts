@@ -31,7 +31,7 @@ describe('many starts and stops', () => {
 
   after(() => cluster.stop());
 
-  it('leave no timer, listener or watch of a cache behind, at whatever moment it stops', async () => {
+  it('leave no timer, listener or watch of a cache, at whatever moment the cache stops', async () => {
     const client = cluster.client();
     const before = resources();
     const { signal } = new AbortController();
@@ -53,7 +53,7 @@ describe('many starts and stops', () => {
     await client.close();
   });
 
-  it('leave no socket or timer of a client over sockets behind', async () => {
+  it('leave no socket or timer of a client that uses sockets', async () => {
     const url = await cluster.listen();
     const server = resources();
     for (let n = 0; n < 30; n++) {
@@ -76,7 +76,7 @@ describe('many starts and stops', () => {
     expect(open).to.be.at.most(0);
   });
 
-  it('keep the heap bounded while objects come and go', async () => {
+  it('do not let the heap grow while objects are created and deleted', async () => {
     const client = cluster.client();
     const cache = new Cache({ client });
     const informer = cache.informer(ConfigMap);
@@ -103,7 +103,7 @@ describe('many starts and stops', () => {
 describe('a cache whose objects were deleted', () => {
   for (const streamingLists of [true, false]) {
     const how = streamingLists ? 'a streaming list' : 'pages';
-    it(`keeps none of the objects that it has read from ${how}`, async () => {
+    it(`keeps in memory none of the objects that it has read from ${how}`, async () => {
       setFlagsFromString('--expose-gc');
       const collect = runInNewContext('gc') as () => void;
       const [server, clock] = [new FakeServer(), new VirtualClock()];

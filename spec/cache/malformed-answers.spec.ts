@@ -13,7 +13,7 @@ const metadata = { resourceVersion: '9' };
 const expired = { type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired' } };
 const { json: unavailable } = refusal(503, 'ServiceUnavailable');
 
-describe('a cache whose server answers a second list with status 200', () => {
+describe('a cache whose server answers its second list with status 200', () => {
   const answers: readonly (readonly [string, unknown, string])[] = [
     ['and the Status of a failure', unavailable, '503 ServiceUnavailable'],
     ['and an object that is not a list', { kind: 'Whatever', metadata: {} }, 'malformed answer'],

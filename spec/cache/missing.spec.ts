@@ -57,7 +57,7 @@ describe('missingOf', () => {
 });
 
 describe('describeMissing', () => {
-  it('names the permission and namespace to grant, or the kind to install', () => {
+  it('names the verbs and the namespace of the missing permission, or the kind to install', () => {
     const permission = { type: 'permission', verb: 'watch', group: '', namespace: 'shop' } as const;
     expect(describeMissing({ ...permission, resource: 'pods' })).to.equal(
       'no permission to watch pods: grant list and watch by a Role in namespace shop',

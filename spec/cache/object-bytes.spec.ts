@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { estimateBytes, estimateTotalBytes } from '../../lib/cache/store.js';
 
 describe('estimateBytes', () => {
-  it('grows with the lengths of strings and the numbers of members and items', () => {
+  it('grows with the lengths of strings and the numbers of fields and list items', () => {
     expect(estimateBytes('')).to.equal(16);
     expect(estimateBytes('123456789')).to.equal(32);
     expect(estimateBytes({ a: 1, b: true, c: null, d: 1.5 })).to.equal(24 + 4 * 8 + 16);
@@ -11,7 +11,7 @@ describe('estimateBytes', () => {
 });
 
 describe('estimateTotalBytes', () => {
-  it('estimates from a sample of the objects', () => {
+  it('estimates the total size from some of the objects', () => {
     let looked = 0;
     const objects = Array.from({ length: 100_000 }, (_, n) => ({
       get text() {

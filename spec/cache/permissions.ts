@@ -21,7 +21,7 @@ const apiVersion = 'rbac.authorization.k8s.io/v1' as const;
 
 /** Defines how a cache handles permissions that are granted and revoked. */
 export function cachePermissions(newTarget: () => Promise<PermissionTarget>): void {
-  it('reports the missing verb and resource, and recovers when they are granted', async () => {
+  it('a cache reports the missing verb and resource, and recovers when they are granted', async () => {
     const { admin, user, client, endWatches, close } = await newTarget();
     const metadata = { generateName: 'permissions-' };
     const made = await admin.create<Namespace>({ apiVersion: 'v1', kind: 'Namespace', metadata });

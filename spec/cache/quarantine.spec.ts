@@ -97,7 +97,7 @@ describe('Quarantine of a cache', () => {
     expect(await gauge()).to.equal(0);
   });
 
-  it('rejects only reads that would include a quarantined object', async () => {
+  it('rejects only reads that could include a quarantined object', async () => {
     const { server, clock, cache, client, informer } = newCache();
     server.put('good', { spec: { size: 1 } });
     server.put('poison', { spec: deep });
@@ -114,7 +114,7 @@ describe('Quarantine of a cache', () => {
     await cache.stop();
   });
 
-  it('ends with a valid version, and the next invalid one is reported again', async () => {
+  it('of an object ends with a valid version, and the next invalid version is reported again', async () => {
     const { server, clock, cache, client, events, quarantined, names } = newCache();
     server.put('poison', { spec: deep });
     await clock.advance(0);
@@ -129,7 +129,7 @@ describe('Quarantine of a cache', () => {
     await cache.stop();
   });
 
-  it('reports no deletion of an object that was valid before, and does not serve the old version', async () => {
+  it('reports no deletion of an object that was valid before, but no longer serves its old version', async () => {
     const { server, clock, cache, client, events } = newCache();
     server.put('poison', { spec: { size: 1 } });
     await clock.advance(0);
@@ -147,7 +147,7 @@ describe('Quarantine of a cache', () => {
     await cache.stop();
   });
 
-  it('ends with the deletion of the object, by watch event or relist', async () => {
+  it('of an object ends with its deletion, shown by a watch event or a new list', async () => {
     for (const isMissed of [false, true]) {
       const { server, clock, cache, client, events, names } = newCache();
       server.put('poison', { spec: { size: 1 } });
@@ -169,7 +169,7 @@ describe('Quarantine of a cache', () => {
     }
   });
 
-  it('reports the deletion of a valid object that an invalid one of the same name replaced', async () => {
+  it('reports the deletion of a valid object that was replaced by an invalid object of the same name', async () => {
     const { server, clock, cache, events, names } = newCache();
     server.put('poison', { spec: { size: 1 } });
     await clock.advance(0);
@@ -185,7 +185,7 @@ describe('Quarantine of a cache', () => {
     await cache.stop();
   });
 
-  it('serves a write over an invalid version before its watch event', async () => {
+  it('serves a valid object that the client wrote over an invalid version before the watch shows it', async () => {
     const { server, clock, cache, client } = newCache();
     server.put('poison', { spec: deep });
     await clock.advance(0);
@@ -195,7 +195,7 @@ describe('Quarantine of a cache', () => {
     await cache.stop();
   });
 
-  it('skips objects whose index values are not strings, which no lookup would find', async () => {
+  it('skips objects whose index values are not strings, because no list by index would find them', async () => {
     const indexers = {
       size: ({ spec }: Thing) => [spec?.size as unknown as string],
       color: ({ spec }: Thing) => [undefined, spec?.color],
@@ -211,7 +211,7 @@ describe('Quarantine of a cache', () => {
     await cache.stop();
   });
 
-  it('skips objects for which a transform or an index throws', async () => {
+  it('skips objects for which a transform or an index function throws', async () => {
     const failOn = (bad: number, object: Thing): void => {
       if (object.spec?.size === bad) throw new Error(`bug ${bad}`);
     };
@@ -246,7 +246,7 @@ describe('Quarantine of a cache', () => {
     await cache.stop();
   });
 
-  it('skips values without a name and non-objects, and continues the watch', async () => {
+  it('skips watch events without a named object, and continues the watch', async () => {
     const { server, clock, cache, events, quarantined } = newCache();
     await clock.advance(0);
     for (const object of [{ metadata: { uid: 'u' } }, { metadata: null }, null, 'text', 7]) {
@@ -276,7 +276,7 @@ describe('Quarantine of a cache', () => {
     await cache.stop();
   });
 
-  it('continues when the callback about quarantined objects throws', async () => {
+  it('continues when the callback for quarantined objects throws', async () => {
     const onQuarantined = (): never => {
       throw new Error('bug');
     };
@@ -293,7 +293,7 @@ describe('Quarantine of a cache', () => {
     await cache.stop();
   });
 
-  it('accepts an object whose transform drops the deeply nested part', async () => {
+  it('does not skip an object whose transform drops the deeply nested part', async () => {
     const type = cachedType<Thing>({
       type: Thing,
       transform: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }),

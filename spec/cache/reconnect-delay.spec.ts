@@ -34,7 +34,7 @@ describe('ReconnectDelay', () => {
     ]);
   });
 
-  it('does not grow after the loss of a working watch', () => {
+  it('does not grow when a working watch is lost again and again', () => {
     expect(delays((delay) => delay.afterHealth())).to.deep.equal(Array(8).fill(800));
   });
 

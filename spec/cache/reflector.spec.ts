@@ -7,7 +7,7 @@ import type { Thing } from './fake-server.js';
 import { Setup, reset } from './reflector-setup.js';
 
 describe('Reflector', () => {
-  it('emits the existing objects, then changes', async () => {
+  it('emits the existing objects, and then changes', async () => {
     const setup = new Setup();
     setup.server.put('a');
     await setup.settle(0);
@@ -45,7 +45,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('resumes an ended watch from the last version, without a list', async () => {
+  it('resumes a watch that has ended from the last version, without a list', async () => {
     const setup = new Setup();
     await setup.settle(5_000);
     const { resourceVersion } = setup.server.put('a').metadata;
@@ -71,7 +71,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('relists after a 410, and emits deletions and changes that it missed', async () => {
+  it('lists again after a 410, and emits the deletions and changes that it missed', async () => {
     const setup = new Setup();
     for (const name of ['gone', 'changed', 'same', 'recreated']) setup.server.put(name);
     await setup.settle(5_000);
@@ -102,7 +102,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('relists at once if its version expired during an outage', async () => {
+  it('lists again at once if its version expired during an outage', async () => {
     const setup = new Setup(new FakeServer(), { random: { next: () => 0, uuid: () => '' } });
     await setup.settle(15_000);
     const refused = new ConnectionError('refused', { requestSent: false });
@@ -119,7 +119,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('relists at once if its version expired when the server ended a watch', async () => {
+  it('lists again at once if its version expired when the server ended a watch', async () => {
     const setup = new Setup();
     await setup.settle(15_000);
     setup.server.disconnect();
@@ -131,7 +131,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('does not list in a hot loop if each watch brings one event, ends, and expires at once', async () => {
+  it('does not list in a hot loop if each watch sends one event, ends, and its version has expired', async () => {
     const setup = new Setup();
     await setup.settle(15_000);
     setup.server.requests.length = 0;
@@ -149,7 +149,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('does not list in a hot loop if each watch after a list expires at once', async () => {
+  it('does not list in a hot loop if the version of each list has expired at once', async () => {
     const server = new FakeServer();
     server.streamingLists = false;
     server.failures['watch'] = Array.from({ length: 100 }, () => apiError(410, 'Expired'));
@@ -159,7 +159,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('lists less and less often if each watch expires after a little more than a second', async () => {
+  it('lists less and less often if the version of each watch expires after a little more than a second', async () => {
     const setup = new Setup();
     for (let ms = 0; ms < 120_000; ms += 1_100) {
       await setup.settle(1_100);
@@ -170,7 +170,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('lists in one page after a continue token expired', async () => {
+  it('lists in a single page after a continue token expired', async () => {
     const server = new FakeServer();
     server.streamingLists = false;
     server.pageSize = 2;
@@ -204,7 +204,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('reconnects in 0.8 to 1.6 s, however often an established watch is cut', async () => {
+  it('reconnects after 0.8 to 1.6 s, however often an established watch breaks', async () => {
     const setup = new Setup(undefined, { random: { next: () => 0.5, uuid: () => '' } });
     await setup.settle(5_000);
     const waitAfter = async (error: Error): Promise<number | undefined> => {
@@ -234,7 +234,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('backs off from a server that never accepts a watch, even if each attempt is slow', async () => {
+  it('backs off from a server that accepts no watch, even if each attempt is slow', async () => {
     const setup = new Setup(undefined, { random: { next: () => 0.5, uuid: () => '' } });
     await setup.settle(5_000);
     setup.server.disconnect();
@@ -269,7 +269,7 @@ describe('Reflector', () => {
     });
   }
 
-  it('reports the error of a list, and parks while its kind is not served', async () => {
+  it('reports the error of a list, and the status parked while its kind is not served', async () => {
     const server = new FakeServer();
     server.failures['watch'] = [apiError(403, 'Forbidden', 'watch')];
     server.failures['list'] = [
@@ -290,7 +290,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('rarely retries a request that the client rejects, and reports the error', async () => {
+  it('retries only rarely if the client itself rejects the request, and reports the error', async () => {
     for (const code of ['InvalidObject', 'InvalidOption', 'InvalidSelector'] as const) {
       const server = new FakeServer();
       const refusals = Array.from({ length: 20 }, () => new OperatorError(code, 'no namespace: A'));
@@ -318,7 +318,7 @@ describe('Reflector', () => {
     }
   });
 
-  it('relists after the server was restored to an older state', async () => {
+  it('lists again after the server was restored to an older state', async () => {
     const setup = new Setup();
     await setup.settle(5_000);
     setup.server.inject({ type: 'BOOKMARK', resourceVersion: '50', initialEventsEnd: false });
@@ -356,7 +356,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('drops duplicate and late events', async () => {
+  it('drops duplicate events and events that arrive late', async () => {
     const setup = new Setup();
     const first = setup.server.put('a');
     await setup.settle(0);
@@ -401,7 +401,7 @@ describe('Reflector', () => {
     fc.record({ do: fc.constant('advance' as const), ms: fc.constantFrom(0, 10, 1_500, 700_000) }),
   );
 
-  it("converges to the server's state under any script of faults", async () => {
+  it("has the same objects as the server after any sequence of faults", async () => {
     const property = fc.asyncProperty(
       fc.boolean(),
       fc.array(steps, { maxLength: 40 }),

@@ -110,7 +110,7 @@ function names(objects: readonly KubernetesObject[]): string[] {
   return objects.flatMap(({ metadata: { name = '' } }) => (name.length === 1 ? [name] : []));
 }
 
-describe('the scope of a cached kind', () => {
+describe('reads and writes of a cached kind', () => {
   const types: readonly [string, TypeReference<KubernetesObject>][] = [
     ['a resource type', ClusterRole],
     ['apiVersion and kind', named],
@@ -119,7 +119,7 @@ describe('the scope of a cached kind', () => {
     describe(`that is cluster-scoped, given as ${how}`, () => {
       const key = { namespace: 'default', name: 'a' };
 
-      it('makes reads ignore the namespace of a key, as on the server', async () => {
+      it('ignore the namespace in the key of a read, as on the server', async () => {
         await withCache(type, async ({ cache, cached, live }) => {
           expect((await cached.get(type, key)).metadata.uid).to.be.a('string');
           expect(cached.looks.get(type, key)).to.have.nested.property('metadata.name', 'a');
@@ -133,7 +133,7 @@ describe('the scope of a cached kind', () => {
         });
       });
 
-      it('makes writes to a key with a namespace visible to the next read', async () => {
+      it('show a write to a key with a namespace in the next read', async () => {
         await withCache(type, async ({ cached, live, hold }) => {
           hold();
           const body = { metadata: { labels: { app: 'web' } } };
@@ -151,7 +151,7 @@ describe('the scope of a cached kind', () => {
         });
       });
 
-      it('makes a deletion of all in a namespace visible to the next list', async () => {
+      it('show a deletion of all objects in a namespace in the next list', async () => {
         await withCache(type, async ({ cached, hold }) => {
           hold();
           await cached.deleteCollection(type, { namespace: 'default' });
@@ -159,7 +159,7 @@ describe('the scope of a cached kind', () => {
         });
       });
 
-      it('ignores the namespaces in its settings', async () => {
+      it('ignore the option namespaces of the cache', async () => {
         await withCache(
           type,
           async ({ cache, cached }) => {
@@ -173,7 +173,7 @@ describe('the scope of a cached kind', () => {
     });
   }
 
-  it('follows CRDs that replace each other, within the namespaces in its settings', async () => {
+  it('follow CRDs of different scopes that replace each other, within the namespaces of the cache', async () => {
     const clock = new VirtualClock();
     const cluster = await EmbeddedCluster.start({ clock });
     const live = cluster.client();
@@ -223,7 +223,7 @@ describe('the scope of a cached kind', () => {
     }
   });
 
-  it('makes reads refuse a key of a namespaced kind that the server cannot address', async () => {
+  it('refuse a key of a namespaced kind that the server cannot address', async () => {
     await withCache(ClusterRole, async ({ cached, live }) => {
       const keys: readonly ObjectKey[] = [
         { name: 'default-map' },

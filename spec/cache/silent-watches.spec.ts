@@ -4,7 +4,7 @@ import { FakeServer, apiError } from './fake-server.js';
 import { Setup, reset, watchingAgain } from './reflector-setup.js';
 
 describe('Reflector', () => {
-  it('restarts a stream that is silent before its list is complete', async () => {
+  it('restarts a streaming list that sends nothing before it is complete', async () => {
     const server = new FakeServer();
     server.paused = true;
     const setup = new Setup(server);
@@ -15,7 +15,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('restarts a stream that stalls in the middle of its list', async () => {
+  it('restarts a streaming list that stops in the middle', async () => {
     const server = new FakeServer();
     for (const name of ['a', 'b', 'c']) server.put(name);
     server.eventsLeft = 2;
@@ -26,7 +26,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('lists without a stream on a busy server that ignores the request for initial events', async () => {
+  it('sends an ordinary list to a server that ignores sendInitialEvents and sends other events', async () => {
     const server = new FakeServer();
     server.streamingLists = 'ignored';
     server.put('a');
@@ -48,7 +48,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('handles pages that are newer than the first one', async () => {
+  it('accepts pages whose objects are newer than the first page', async () => {
     const server = new FakeServer();
     Object.assign(server, { streamingLists: false, pageSize: 1 });
     server.put('a');
@@ -63,7 +63,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('treats the deletion of an unseen object as a deletion of the cached object with the same name', async () => {
+  it('treats the deletion of an unknown object as a deletion of the cached object with the same name', async () => {
     const setup = new Setup();
     const seen = setup.server.put('a');
     await setup.settle(0);
@@ -79,7 +79,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('relists when the server is behind the requested version', async () => {
+  it('lists again when the server is behind the requested version', async () => {
     const setup = new Setup();
     await setup.settle(5_000);
     const details = { causes: [{ reason: 'ResourceVersionTooLarge' }] };
@@ -95,7 +95,7 @@ describe('Reflector', () => {
     ['a short watch', 5_000],
     ['a watch that has worked', 60_000],
   ] as const) {
-    it(`relists after five failures in a row, the first of ${watch}`, async () => {
+    it(`lists again after five failures in a row, the first of ${watch}`, async () => {
       const setup = new Setup();
       await setup.settle(lastedMs);
       setup.server.failures['watch'] = [reset, reset, reset, reset];
@@ -108,7 +108,7 @@ describe('Reflector', () => {
     });
   }
 
-  it('restarts a watch that outlives its timeout', async () => {
+  it('restarts a watch that lasts longer than its timeout', async () => {
     const setup = new Setup();
     await setup.settle(0);
     await setup.settle(640_000);
@@ -140,7 +140,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('restarts a watch that had bookmarks, after 2.5 minutes of silence', async () => {
+  it('restarts a watch that sent bookmarks, after 2.5 minutes without an event', async () => {
     const setup = new Setup();
     await setup.settle(5_000);
     setup.server.bookmark();
@@ -157,7 +157,7 @@ describe('Reflector', () => {
     expect(setup.clock.pendingTimers).to.equal(0);
   });
 
-  it('restarts a watch that was silent from its start, if an earlier one had bookmarks', async () => {
+  it('restarts a watch that never sent an event, if an earlier watch sent bookmarks', async () => {
     const setup = await watchingAgain();
     await setup.settle(151_000);
     expect(setup.server.requests.map(({ verb }) => verb)).to.deep.equal(['watch', 'watch']);
@@ -168,7 +168,7 @@ describe('Reflector', () => {
     expect(setup.clock.pendingTimers).to.equal(0);
   });
 
-  it('tolerates the silence of later watches if one without a bookmark was restarted', async () => {
+  it('does not restart later silent watches after the restart of a watch that never sent a bookmark', async () => {
     const setup = await watchingAgain();
     await setup.settle(155_000);
     expect(setup.server.requests).to.have.length(3);
@@ -181,7 +181,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('tolerates the silence of a server that sends no bookmark after the initial one', async () => {
+  it('does not restart silent watches of a server that sends no bookmark after the initial one', async () => {
     const setup = new Setup();
     await setup.settle(5_000);
     setup.server.put('a');

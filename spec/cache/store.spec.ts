@@ -30,7 +30,7 @@ const objects: fc.Arbitrary<KubernetesObject> = fc
   });
 
 describe('ObjectStore', () => {
-  it('finds by every index the same objects as a full scan', () => {
+  it('finds the same objects by every index as a search through all objects', () => {
     const changes = fc.array(fc.record({ object: objects, gone: fc.boolean() }));
     const property = fc.property(changes, fc.nat(), (list, late) => {
       const store = new ObjectStore();
@@ -59,7 +59,7 @@ describe('ObjectStore', () => {
     fc.assert(property);
   });
 
-  it('accepts the same index twice, and rejects another of its name', () => {
+  it('accepts the same index twice, and rejects another index of the same name', () => {
     const store = new ObjectStore();
     const app = byLabel('app');
     store.addIndexer('app', app);

@@ -12,7 +12,7 @@ import type { CustomResourceDefinition } from '../../lib/object/kinds.js';
 
 const key = { namespace: 'default', name: 'a' };
 
-describe('An update of an object that a transform has shortened', () => {
+describe('An update of a cached object from which a transform has dropped fields', () => {
   let cluster: EmbeddedCluster;
   let admin: Client;
   const caches: Cache[] = [];
@@ -53,7 +53,7 @@ describe('An update of an object that a transform has shortened', () => {
     );
   const data = async () => (await admin.get(ConfigMap, key)).data;
 
-  it('is refused if it would remove a dropped field, and names the field and the remedy', async () => {
+  it('is refused if it would remove a dropped field, and the error says what to do', async () => {
     const client = await withoutData();
     const seen = await client.get(ConfigMap, key);
     const error = await failure(client.update({ ...seen, immutable: false }));
@@ -64,7 +64,7 @@ describe('An update of an object that a transform has shortened', () => {
     expect(await data()).to.deep.equal({ x: '1' });
   });
 
-  it('is refused even if the transform changes its argument', async () => {
+  it('is refused even if the transform changes its argument in place', async () => {
     const transform = (map: ConfigMap): ConfigMap => {
       delete map.data;
       return map;
@@ -86,7 +86,7 @@ describe('An update of an object that a transform has shortened', () => {
     expect(await data()).to.deep.equal({ x: '1' });
   });
 
-  it('is sent if it sets the dropped field, or if it is the whole object of the server', async () => {
+  it('is sent if it sets the dropped field, or if it contains the whole object from the server', async () => {
     const client = await withoutData();
     const seen = await client.get(ConfigMap, key);
     await client.update({ ...seen, data: { x: '2' } });
@@ -173,7 +173,7 @@ describe('An update of an object that a transform has shortened', () => {
       expect((await admin.get(Shop, key)).spec.size).to.equal(3);
     });
 
-    it('keeps a list of which the transform dropped an item, and is refused if it changes that list', async () => {
+    it('keeps a list from which the transform dropped an item, and is refused if it changes that list', async () => {
       const client = await shortened((one) => {
         const conditions = one.status?.conditions?.filter((each) => !isEqual(each, busy)) ?? [];
         return { ...one, status: { ...one.status, conditions } };

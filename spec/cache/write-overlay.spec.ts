@@ -30,7 +30,7 @@ function newOverlay() {
   return { clock, overlay, show, version };
 }
 
-describe('WriteOverlay', () => {
+describe('WriteOverlay, which shows written objects until the watch does', () => {
   it('shows a write until the watch has passed its version', () => {
     const { overlay, show, version } = newOverlay();
     show(object('5'), '10');
@@ -42,7 +42,7 @@ describe('WriteOverlay', () => {
     expect([version(), overlay.size]).to.deep.equal(['12', 0]);
   });
 
-  it('discards a write once a bookmark passes it, even if the object is gone since', () => {
+  it('discards a write when a bookmark passes its version, even if the object no longer exists', () => {
     const { overlay, show, version } = newOverlay();
     overlay.written(object('12'));
     show(undefined, '20');
@@ -56,14 +56,14 @@ describe('WriteOverlay', () => {
     expect(version()).to.equal('13');
   });
 
-  it('ignores a write that the watch has shown before its response arrived', () => {
+  it('ignores a write whose version the watch has shown before the response arrives', () => {
     const { overlay, show, version } = newOverlay();
     show(object('15'), '15');
     overlay.written(object('12'));
     expect([overlay.size, version()]).to.deep.equal([0, '15']);
   });
 
-  it('hides a deleted object until the watch drops it, but not its successor', () => {
+  it('hides a deleted object until the watch shows the deletion, but not a new object of the same name', () => {
     const { overlay, show, version } = newOverlay();
     show(object('5', 'old'), '10');
     overlay.deleted('ns/a');
@@ -74,7 +74,7 @@ describe('WriteOverlay', () => {
     expect([version(), overlay.size]).to.deep.equal(['14', 0]);
   });
 
-  it('hides an object that was created and deleted before its watch event', () => {
+  it('hides an object that was created and deleted before the watch shows its creation', () => {
     const { overlay, show, version } = newOverlay();
     overlay.written(object('12'));
     overlay.deleted('ns/a');
@@ -84,7 +84,7 @@ describe('WriteOverlay', () => {
     expect([version(), overlay.size]).to.deep.equal(['absent', 0]);
   });
 
-  it('does not restore a deleted object on the late response of an earlier write', () => {
+  it('does not show a deleted object again when the response of an earlier write arrives late', () => {
     const { overlay, show, version } = newOverlay();
     show(object('5'), '10');
     overlay.deleted('ns/a', 'u');
@@ -92,14 +92,14 @@ describe('WriteOverlay', () => {
     expect(version()).to.equal('absent');
   });
 
-  it("hides nothing when the deleted UID differs from the cached object's", () => {
+  it("hides nothing when the UID of the deleted object differs from that of the cached object", () => {
     const { overlay, show, version } = newOverlay();
     show(object('5', 'u'), '10');
     overlay.deleted('ns/a', 'another');
     expect(version()).to.equal('5');
   });
 
-  it('leaves the state of an object with opaque versions open until the watch shows the written version', () => {
+  it('reports an object with non-numeric versions as unsettled until the watch shows the written version', () => {
     const { clock, overlay, show, version } = newOverlay();
     show(object('x1'), 'x1');
     overlay.written(object('x2'));
@@ -112,7 +112,7 @@ describe('WriteOverlay', () => {
     void clock.advance(0);
   });
 
-  it('discards after a minute a write that the watch may never show', async () => {
+  it('discards a write after a minute if the watch does not show it', async () => {
     const { clock, overlay, show, version } = newOverlay();
     show(object('x1'), 'x1');
     overlay.written(object('x2'));
@@ -120,7 +120,7 @@ describe('WriteOverlay', () => {
     expect([version(), overlay.size]).to.deep.equal(['x1', 0]);
   });
 
-  it('leaves the state of an object open after a conflict until the object changes or one live read was made', () => {
+  it('reports an object as unsettled after a conflict until the object changes, or is read once from the server', () => {
     const { overlay, show, version } = newOverlay();
     show(object('5'), '10');
     overlay.conflicted('ns/a');
@@ -132,7 +132,7 @@ describe('WriteOverlay', () => {
     expect(version()).to.equal('11');
   });
 
-  it('leaves the state of an object open after a conflict until the object is gone', () => {
+  it('reports an object as unsettled after a conflict until it is deleted', () => {
     const { overlay, show, version } = newOverlay();
     show(object('5'), '10');
     overlay.conflicted('ns/a');
@@ -145,7 +145,7 @@ describe('WriteOverlay', () => {
     expect(version(), 'as it was at the conflict').to.equal('unsettled');
   });
 
-  it('leaves the state of an object open after a conflict until the watch has passed our own write', () => {
+  it('reports an object as unsettled after a conflict until the watch shows a version after the last write', () => {
     const { overlay, show, version } = newOverlay();
     show(object('5'), '10');
     overlay.written(object('12'));
@@ -156,7 +156,7 @@ describe('WriteOverlay', () => {
     expect(version()).to.equal('13');
   });
 
-  it('leaves the state of an object open after a deleteCollection until the object is gone or in deletion', () => {
+  it('reports an object as unsettled after a deleteCollection until it is deleted or is being deleted', () => {
     const { overlay, show, version } = newOverlay();
     show(object('5'), '10');
     overlay.deletedWithOthers('ns/a', 'earlier');
@@ -168,7 +168,7 @@ describe('WriteOverlay', () => {
     expect(version()).to.equal('11');
   });
 
-  it('merges writes into a list, within the namespace of the list only', () => {
+  it('merges writes into a list, but only those in the namespace of the list', () => {
     const { overlay, show } = newOverlay();
     const b = object('6', 'ub', 'b');
     show(object('5'), '10');

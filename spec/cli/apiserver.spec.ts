@@ -105,7 +105,7 @@ describe('operator-builder apiserver', () => {
     expect(await running.ended).to.include({ code: 0 });
   });
 
-  it('keeps the kubeconfig of a running server, and replaces that of a killed server', async () => {
+  it('keeps the kubeconfig of a running server, and replaces the kubeconfig of a killed server', async () => {
     await start();
     const text = await readFile(file('kubeconfig'), 'utf8');
     const { code, stderr } = await cli(['apiserver', '--kubeconfig', file('kubeconfig')]);
@@ -137,7 +137,7 @@ describe('operator-builder apiserver', () => {
     expect(await readFile(file('kubeconfig'), 'utf8')).to.match(/server: http/);
   });
 
-  it('keeps files that are not the kubeconfig of an embedded cluster', async () => {
+  it('does not overwrite files that are not the kubeconfig of an embedded cluster', async () => {
     const own = stringify({
       contexts: [{ name: 'embedded' }, { name: 'prod' }],
       clusters: [],
@@ -153,7 +153,7 @@ describe('operator-builder apiserver', () => {
     }
   });
 
-  it('leaves a kubeconfig that the user has replaced', async () => {
+  it('does not remove a kubeconfig that the user has replaced', async () => {
     const own = await start();
     await writeFile(file('kubeconfig'), 'mine');
     own.stop();
@@ -162,7 +162,7 @@ describe('operator-builder apiserver', () => {
     await rm(file('kubeconfig'));
   });
 
-  it('refuses objects other than CRDs, missing paths and used ports', async () => {
+  it('refuses objects other than CRDs, missing paths and ports in use', async () => {
     await writeFile(file('web.yaml'), stringify(web));
     const other = await cli(['apiserver', '--crds', file('web.yaml')]);
     expect(other).to.include({ code: 1 });

@@ -10,7 +10,7 @@ describe('create-operator-builder', () => {
   const create = (...args: readonly string[]): Promise<CliResult> =>
     cli(args, { run: runCreator, cwd: file() });
 
-  it('prints its own usage, with the options of operator-builder init', async () => {
+  it('prints a usage line of its own, with the options of operator-builder init', async () => {
     const { code, stdout, stderr } = await create('--help');
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     const [usage, ...rest] = stdout.split('\n');
@@ -23,7 +23,7 @@ describe('create-operator-builder', () => {
       .and.not.include('operator-builder init');
   });
 
-  it('refers to its own help after an error', async () => {
+  it('refers to its own --help after an error', async () => {
     const { code, stderr } = await create('shop', '--domian', 'example.com');
     expect({ code, stderr }).to.deep.equal({
       code: 1,
@@ -32,7 +32,7 @@ describe('create-operator-builder', () => {
     });
   });
 
-  it('creates a project in the named folder, or in that of --directory', async () => {
+  it('creates a project in the folder that is its argument, or the value of --directory', async () => {
     const options = ['--domain', 'example.com', '--test-runner', 'vitest'];
     for (const args of [['shop'], ['-C', 'pots']]) {
       const [name = ''] = args.slice(-1);

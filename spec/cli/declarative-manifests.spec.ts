@@ -63,7 +63,7 @@ describe('operator-builder declarative manifests', () => {
     await writeFile(file('crds.yaml'), JSON.stringify(definition));
   });
 
-  it('writes the operators, a Deployment that runs them, and the next commands', async () => {
+  it('writes the operators and a Deployment that runs them, and prints the next commands', async () => {
     const made = await run(operatorOf(), '--image', 'registry.example/quotas:1.2.0');
     expect(made, made.stderr).to.include({ code: 0 });
     expect(made.stdout).to.include('created config/operators/quotas.yaml\n');
@@ -127,7 +127,7 @@ describe('operator-builder declarative manifests', () => {
       [`kubectl apply --server-side -k 'next/it'\\''s here/config/default'`],
     ],
   ] as const) {
-    it(`prints next commands for ${what}, even in a later run`, async () => {
+    it(`prints the next commands for ${what}, also in a later run`, async () => {
       const text = operatorOf({ source: "{ apiGroup: '', kind: ConfigMap }" });
       for (const given of [args, []]) {
         const made = await run(text, '-d', directory, ...given);
@@ -180,7 +180,7 @@ describe('operator-builder declarative manifests', () => {
     });
   }
 
-  it('writes nothing if the operators are unchanged', async () => {
+  it('writes nothing if the operators have not changed', async () => {
     await run(operatorOf());
     const { stdout } = await run(operatorOf());
     expect(stdout).to.match(/^The manifests are up to date\.\n/);
@@ -212,7 +212,7 @@ describe('operator-builder declarative manifests', () => {
       .and.include(own);
   });
 
-  it('deletes the copy of an operator that is no longer given', async () => {
+  it('deletes the copy of an operator that is no longer among the arguments', async () => {
     await mkdir(file('both'));
     await writeFile(file('both/first.yaml'), operatorOf());
     await writeFile(file('both/second.yaml'), operatorOf());
@@ -224,7 +224,7 @@ describe('operator-builder declarative manifests', () => {
     expect(names.toSorted()).to.deep.equal(['first.yaml', 'kustomization.yaml']);
   });
 
-  it('grants watches of sources and writes of targets', async () => {
+  it('grants the permissions to watch sources and to write targets', async () => {
     expect(await rightsOf(operatorOf())).to.deep.equal({
       namespaces: watched,
       resourcequotas: [...watched, 'create', 'update', 'patch', 'delete'],
@@ -236,7 +236,7 @@ describe('operator-builder declarative manifests', () => {
     });
   });
 
-  it('needs no permissions for views, nor for OneShot and Periodic sources', async () => {
+  it('grants no permissions for views, nor for OneShot and Periodic sources', async () => {
     const view = operatorOf({ target: '{ kind: Limit }' });
     expect(await rightsOf(view)).to.deep.equal({ namespaces: watched });
     const trigger = operatorOf({ source: '{ kind: Start, type: OneShot }' });
@@ -278,7 +278,7 @@ describe('operator-builder declarative manifests', () => {
     });
   }
 
-  it('allows no status of a kind without the subresource', async () => {
+  it('grants no writes of the status of a kind without the status subresource', async () => {
     const map = "{ apiGroup: '', kind: ConfigMap }";
     const text = operatorOf({ source: map, target: map, pipeline: '[]' });
     expect(await rightsOf(text)).to.have.all.keys('configmaps');
@@ -335,7 +335,7 @@ describe('operator-builder declarative manifests', () => {
     'namespaces/kustomization.yaml',
     'operators/kustomization.yaml',
   ]) {
-    it(`names the command that writes config/${path}`, async () => {
+    it(`writes its own command into config/${path}`, async () => {
       await run(operatorOf({ source: target }), '-d', 'commented', '--namespaces', 'shop');
       const text = await readFile(file('commented/config', path), 'utf8');
       expect(text)
@@ -399,7 +399,7 @@ describe('operator-builder declarative manifests', () => {
     });
   }
 
-  it('keeps the name of the operator in a directory, and refuses another name', async () => {
+  it('keeps the name of the operator in an existing directory, and refuses another name', async () => {
     const directory = ['-d', 'named'];
     await run(operatorOf(), ...directory, '--name', 'shop');
     const again = await run(operatorOf(), ...directory, '--check');

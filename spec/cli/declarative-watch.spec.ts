@@ -74,7 +74,7 @@ describe('operator-builder declarative run --watch', () => {
     await hasCopy('third');
   });
 
-  it('continues with the previous operators while a file is away, and applies its return', async () => {
+  it('continues with the previous operators while a file is missing, and applies the file when it is back', async () => {
     await rm(file('copy.yaml'));
     await eventually(() => {
       expect(running.written().stderr).to.include("copy.yaml can't be read");
@@ -83,7 +83,7 @@ describe('operator-builder declarative run --watch', () => {
     await hasCopy('fourth');
   });
 
-  it('stops the operator of a removed file, and keeps its objects', async () => {
+  it('stops the operator of a removed file, and keeps the objects of this operator', async () => {
     const before = running.written().stderr.length;
     await rm(file('more/another.yaml'));
     await eventually(() => {
@@ -98,14 +98,14 @@ describe('operator-builder declarative run --watch', () => {
     expect(await dataOf('another')).to.deep.equal({ a: '1' });
   });
 
-  it('exits with 0, and keeps the objects it wrote', async () => {
+  it('exits with 0, and keeps the objects that it wrote', async () => {
     running.stop();
     const { code, stderr } = await running.ended;
     expect(code, stderr).to.equal(0);
     await hasCopy('fourth');
   });
 
-  it('refuses standard input', async () => {
+  it('refuses operators from the standard input', async () => {
     const { code, stderr } = await cli(['declarative', 'run', '-', '--watch']);
     expect(code).to.equal(1);
     expect(stderr).to.include('--watch: not possible with the standard input');

@@ -69,7 +69,7 @@ describe('operator-builder envtest', () => {
     return { code: statusCode, text: await body.text() };
   }
 
-  it('does not overwrite another program', async () => {
+  it('does not overwrite a program that it did not write', async () => {
     await writeFile(file('etcd'), 'the real one');
     const { code, stderr } = await cli(['envtest', file()]);
     expect(code).to.equal(1);
@@ -78,7 +78,7 @@ describe('operator-builder envtest', () => {
     await rm(file('etcd'));
   });
 
-  it('writes programs that start, and prints their folder', async () => {
+  it('writes programs that start, and prints the folder of the programs', async () => {
     const { code, stdout } = await cli(['envtest', file('bin'), '--workloads']);
     expect({ code, stdout }).to.deep.equal({ code: 0, stdout: `${file('bin')}\n` });
     expect(await readdir(file('bin'))).to.have.members(['etcd', 'kube-apiserver']);
@@ -109,7 +109,7 @@ describe('operator-builder envtest', () => {
     });
   }
 
-  it('writes a program kube-apiserver that runs controllers if the command had --workloads', async () => {
+  it('writes a program kube-apiserver, which runs controllers if the command had --workloads', async () => {
     for (const [folder, ...more] of [['alone'], ['working', '--workloads']] as const) {
       expect((await cli(['envtest', file(folder), ...more])).code).to.equal(0);
     }
@@ -131,7 +131,7 @@ describe('operator-builder envtest', () => {
     }
   });
 
-  it('serves with the certificates and the authorization mode in its flags, without controllers', async () => {
+  it('serves with the certificates and the authorization mode in the flags of kube-apiserver, without controllers', async () => {
     const admin = await asUser('admin', 'system:masters');
     const jane = await asUser('jane');
     const stderr = await whileServing({}, async (url) => {
@@ -148,7 +148,7 @@ describe('operator-builder envtest', () => {
     await Promise.all([admin.close(), jane.close()]);
   });
 
-  it('serves the control API if its token is set, and warns about flags without an effect', async () => {
+  it('serves the control API if its token is set, and warns about flags that have no effect', async () => {
     const admin = await asUser('admin', 'system:masters');
     const settings = {
       more: ['--feature-gates=A=true'],

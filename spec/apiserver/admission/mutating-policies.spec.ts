@@ -105,7 +105,7 @@ describe('MutatingAdmissionPolicies', () => {
     expect(updated.body['data']).to.deep.equal({ log: 'xab' });
   });
 
-  it('use conditions, variables and parameters', async () => {
+  it('evaluate match conditions, variables and parameters', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('settings', { team: 'shop' }));
     await addPolicy(
@@ -140,7 +140,7 @@ describe('MutatingAdmissionPolicies', () => {
     expect(body['data']).to.deep.equal({ a: '0', b: '1', copy: '1' });
   });
 
-  it('run again after a later change, but not if they did not apply at first', async () => {
+  it('run again after a later policy changed the object only if they applied the first time', async () => {
     const api = new Api();
     const grow = jsonPatch(
       '[JSONPatch{op: "replace", path: "/data/k", value: object.data.k + "+"}]',
@@ -221,7 +221,7 @@ describe('MutatingAdmissionPolicies', () => {
     }
   });
 
-  it('drop a patch whose test fails, and run the next mutation', async () => {
+  it('skip a JSON patch whose test operation fails, and run the next mutation', async () => {
     const test = 'JSONPatch{op: "test", path: "/data/a", value: "2"}';
     const api = await withPolicy([
       jsonPatch(`[${add('/data/b', '"1"')}, ${test}]`),
@@ -231,7 +231,7 @@ describe('MutatingAdmissionPolicies', () => {
     expect([code, body['data']]).to.deep.equal([201, { a: '1', c: '1' }]);
   });
 
-  it('keep the type of a built-in object whose apiVersion or kind a patch removes', async () => {
+  it('leave apiVersion and kind of a built-in object unchanged if a patch removes them', async () => {
     for (const member of ['kind', 'apiVersion']) {
       const api = await withPolicy([jsonPatch(`[JSONPatch{op: "remove", path: "/${member}"}]`)]);
       const { code, body } = await api.call('POST', configMaps, configMap('a'));
@@ -315,7 +315,7 @@ describe('MutatingAdmissionPolicies', () => {
     }
   });
 
-  it('refuse configurations with atomic lists', async () => {
+  it('refuse apply configurations that set atomic lists or maps', async () => {
     const selector = 'Object.spec.selector{matchLabels: {"a": "b"}}';
     const api = await withPolicy([applied(`Object{spec: Object.spec{selector: ${selector}}}`)], {
       ...{ resource: 'deployments', group: 'apps' },
@@ -344,7 +344,7 @@ describe('MutatingAdmissionPolicies', () => {
     expect([code, body['data']]).to.deep.equal([201, { a: '1', b: '2' }]);
   });
 
-  it('change the options of pods/exec requests and the bodies of pods/binding requests', async () => {
+  it('can change the options of pods/exec requests and the bodies of pods/binding requests', async () => {
     const api = new Api();
     const rule = { apiGroups: [''], apiVersions: ['*'], operations: ['CONNECT', 'CREATE'] };
     const rules = (resource: string) => ({

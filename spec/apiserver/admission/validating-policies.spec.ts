@@ -72,7 +72,7 @@ describe('ValidatingAdmissionPolicies', () => {
     });
   }
 
-  it('read the parameters of a cluster-scoped kind, and of each object that a selector selects', async () => {
+  it('take parameters from a cluster-scoped object, and from each object that the selector of the binding matches', async () => {
     const validations = [
       { expression: 'false', messageExpression: 'string(params.metadata.name)' },
     ];
@@ -155,7 +155,7 @@ describe('ValidatingAdmissionPolicies', () => {
     ],
   ];
   for (const [spec, code, why, reason = 'Invalid'] of refusals) {
-    it(`answer with ${code} if a policy has ${JSON.stringify(spec)}`, async () => {
+    it(`refuse a write with ${code} if a policy has ${JSON.stringify(spec)}`, async () => {
       const api = await withPolicy(spec);
       const answer = await api.call('POST', configMaps, configMap('a'));
       expect(answer.code).to.equal(code);
@@ -170,7 +170,7 @@ describe('ValidatingAdmissionPolicies', () => {
     });
   }
 
-  it('warn of a failed expression with the action Warn, and are silent with Audit', async () => {
+  it('add a warning for a failed expression with the action Warn, and none with Audit', async () => {
     const validations = [{ expression: 'false', message }];
     const warned = async (...validationActions: readonly string[]) => {
       const api = await withPolicy({ validations }, { validationActions });
@@ -205,7 +205,7 @@ describe('ValidatingAdmissionPolicies', () => {
     ['variables.may', true],
   ];
   for (const [expression, value] of expressions) {
-    it(`check rights of the user: ${expression} is ${value}`, async () => {
+    it(`can check the rights of the user: ${expression} is ${value}`, async () => {
       const server = new AccessApi();
       const rules = [
         { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] },
@@ -249,7 +249,7 @@ describe('ValidatingAdmissionPolicies', () => {
     ],
   ];
   for (const [expression, problem] of failing) {
-    it(`fail to check rights as on a real server: ${problem}`, async () => {
+    it(`refuse the write if an expression cannot check rights: ${problem}`, async () => {
       const checked = `${expression}.allowed()`;
       const api = await withPolicy({ validations: [{ expression: checked }] });
       const { code, body } = await api.call('POST', configMaps, configMap('a'));
@@ -260,7 +260,7 @@ describe('ValidatingAdmissionPolicies', () => {
     });
   }
 
-  it('are refused if a messageExpression uses the authorizer, or an expression checks an unknown right', async () => {
+  it('are invalid if a messageExpression uses the authorizer, or if an expression checks an unknown right', async () => {
     const api = new Api();
     const create = async (validation: object): Promise<string> => {
       const { code, body } = await api.call('POST', `${base}/validatingadmissionpolicies`, {

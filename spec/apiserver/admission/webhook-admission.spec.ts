@@ -28,7 +28,7 @@ function held(hooks: WebhookApi): { readonly calls: Promise<void>; readonly fini
 }
 
 describe('admission webhooks', () => {
-  it('receive a create: mutating ones before the name is generated, validating ones after', async () => {
+  it('receive a create: mutating webhooks before the name is generated, validating webhooks after', async () => {
     const hooks = new WebhookApi();
     await hooks.configure('Mutating', {});
     await hooks.configure('Validating', {});
@@ -140,7 +140,7 @@ describe('admission webhooks', () => {
     expect(names).to.deep.equal([['main'], ['main', 'side']]);
   });
 
-  it('send no empty warnings', async () => {
+  it('cause no Warning header for an empty warning', async () => {
     const hooks = new WebhookApi();
     await hooks.configure('Validating', {});
     hooks.answer = () => ({ allowed: true, warnings: ['', 'one'] });
@@ -324,7 +324,7 @@ describe('admission webhooks', () => {
     expect((await api.create(configMaps, configMap('a'))).metadata.namespace).to.equal('default');
   });
 
-  it('change nothing with the patch null; their warnings with line breaks are dropped', async () => {
+  it('change nothing with a patch that is null, and their warnings with line breaks are dropped', async () => {
     const hooks = new WebhookApi();
     await hooks.configure('Mutating', {});
     const patch = Buffer.from('null').toString('base64');
@@ -345,7 +345,7 @@ describe('admission webhooks', () => {
     expect((await answer).code).to.equal(201);
   });
 
-  it('are called at the normalized path of their URL; their caBundle may be the server certificate itself', async () => {
+  it('are called at the normalized path of their URL, and accept the server certificate itself as caBundle', async () => {
     const now = systemClock.now();
     const validity = { fromMs: now - 60_000, untilMs: now + 3_600_000 };
     const options = { random: systemRandom, validity };

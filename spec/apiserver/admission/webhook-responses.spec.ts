@@ -173,7 +173,7 @@ describe('the response of an admission webhook', () => {
     });
   }
 
-  it('may not patch the object of a deletion', async () => {
+  it('fails a deletion if it patches the object', async () => {
     const hooks = new WebhookApi();
     await hooks.api.create(configMaps, configMap('a'));
     await hooks.configure('Mutating', {});
@@ -220,7 +220,7 @@ describe('the response of an admission webhook', () => {
     });
   }
 
-  it('may remove apiVersion and kind of a built-in object, which the server restores, but not of a custom resource', async () => {
+  it('may remove apiVersion and kind of a built-in object, which the server restores, but not those of a custom resource', async () => {
     const hooks = new WebhookApi();
     await installed(hooks.api);
     const rules = [rule(), rule({ apiGroups: ['example.com'], resources: ['widgets'] })];

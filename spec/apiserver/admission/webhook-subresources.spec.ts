@@ -34,7 +34,7 @@ describe('admission webhooks of subresources', () => {
     }
   });
 
-  it('receive the options of a connection to a pod, which they deny or change', async () => {
+  it('receive the options of a connection to a pod, and can deny the connection or change the options', async () => {
     const hooks = new WebhookApi();
     const pods = '/api/v1/namespaces/default/pods';
     const containers = [{ name: 'main', image: 'db:1' }];
@@ -126,7 +126,7 @@ describe('admission webhooks of subresources', () => {
     expect(hooks.reviews[0]?.object?.metadata.name).to.equal('web');
   });
 
-  it('receive the name of the subresource, and no such name in requests for the object itself', async () => {
+  it('receive the name of the subresource, and no subresource in requests for the object itself', async () => {
     const hooks = new WebhookApi();
     await hooks.api.create(deployments, deployment('web'));
     const resources = ['deployments', 'deployments/scale'];

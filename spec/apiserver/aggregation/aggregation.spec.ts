@@ -39,7 +39,7 @@ aggregationSuite('the embedded server', async () => {
   };
 });
 
-describe('an extension server in the option services', () => {
+describe('an extension server that is a handler in the option services of the embedded server', () => {
   /** A handler in this process that records requests. */
   class Handler {
     readonly requests: TransportRequest[] = [];
@@ -70,7 +70,7 @@ describe('an extension server in the option services', () => {
     await api.server.stop();
   });
 
-  it('has a certificate for the Service, whatever its address', async () => {
+  it('has a certificate for its Service, whatever the address of the Service', async () => {
     const extension = new ExtensionServer(group);
     await extension.start();
     const api = new Api({ services: { 'default/flunders': extension.url } });
@@ -99,7 +99,7 @@ describe('an extension server in the option services', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('replaces a built-in version, and is replaced by it again', async () => {
+  it('serves a built-in version while its APIService names the extension server, and not afterwards', async () => {
     const handler = new Handler();
     const api = new Api({ services: { 'default/flunders': handler.serve } });
     const path = `${apiServices}/v1.apps`;

@@ -52,7 +52,7 @@ const rejected = (value: unknown): Promise<TransportResponse> => {
 
 const never = (): Promise<TransportResponse> => new Promise(() => undefined);
 
-describe('the check of an extension server', () => {
+describe('the availability check of an extension server', () => {
   const url = `https://flunders.default.svc:443/apis/${group}/v1`;
   const failure = `failing or missing response from ${url}: Get "${url}": `;
 
@@ -62,7 +62,7 @@ describe('the check of an extension server', () => {
     ['a text', 'broken', `${failure}broken`],
     ['an invalid list of errors', { errors: 1 }, undefined],
   ] as const) {
-    it(`fails when a handler rejects with ${title}, and continues`, async () => {
+    it(`fails when a handler rejects with ${title}, and the next check can succeed`, async () => {
       let succeeds = false;
       const api = await registered(async () => {
         if (succeeds) return responseOf(200, '{}');
@@ -80,7 +80,7 @@ describe('the check of an extension server', () => {
     });
   }
 
-  it('updates the resources of the group in the discovery of the server', async () => {
+  it('updates the resources of the group in the discovery documents', async () => {
     const resources = [{ name: 'flunders', kind: 'Flunder', namespaced: true, verbs: ['get'] }];
     const api = await registered(async () => responseOf(200, JSON.stringify({ resources })));
     const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
@@ -217,7 +217,7 @@ describe('the check of an extension server', () => {
     await api.server.stop();
   });
 
-  it('does not begin in a server that stops at once', async () => {
+  it('does not begin if the server stops at once after its start', async () => {
     const sockets: Socket[] = [];
     const silent = createServer((socket) => sockets.push(socket));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
@@ -264,7 +264,7 @@ describe('a request to a handler of an extension server', () => {
     await api.server.stop();
   });
 
-  it('fails with Aborted when its caller ends it', async () => {
+  it('fails with Aborted when its caller aborts it', async () => {
     const api = await forwarded(never);
     const abort = new AbortController();
     const request = { method: 'GET', path: things, headers: {}, signal: abort.signal } as const;
@@ -297,7 +297,7 @@ describe('a request to a handler of an extension server', () => {
     expect(((await ended) as OperatorError).code).to.equal('Stopped');
   });
 
-  it('has a body that ends when the server stops or the caller ends the request', async () => {
+  it('has a response body that ends when the server stops or the caller aborts the request', async () => {
     const first = new TextEncoder().encode('{}\n');
     const api = await forwarded(async () => ({
       ...{ status: 200, headers: {} },

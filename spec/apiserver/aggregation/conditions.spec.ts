@@ -53,8 +53,8 @@ function slice(
   };
 }
 
-describe('the condition of an APIService', () => {
-  it('names a missing Service, port, slice and endpoint, in this order', async () => {
+describe('the Available condition of an APIService', () => {
+  it('names the Service, port, EndpointSlice or endpoint that is missing, whichever comes first in this order', async () => {
     const api = await registered();
     const found: unknown[] = [await conditionIn(api)];
     const spec = { ports: [{ name: 'other', port: 8443 }] };
@@ -87,7 +87,7 @@ describe('the condition of an APIService', () => {
     await api.server.stop();
   });
 
-  it('follows the port that the APIService names', async () => {
+  it('is about the port that the APIService names', async () => {
     const api = await registered(8443);
     await api.create(services, { metadata: { name: 'flunders' }, spec: clusterIp });
     await api.create(slices, slice('ready', [{ name: 'https', port: 6443 }], true));

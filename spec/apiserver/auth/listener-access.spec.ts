@@ -30,7 +30,7 @@ function accessOf(
   };
 }
 
-describe('a listener with its own access', () => {
+describe('a listener with an access option of its own', () => {
   let api: Api;
   beforeEach(() => {
     api = new Api({ users: { 'server-token': 'root' } });
@@ -48,7 +48,7 @@ describe('a listener with its own access', () => {
     return { code: response.status, body: { message: text, ...body } };
   }
 
-  it('authenticates users of its own access, not users of the server', async () => {
+  it('authenticates the users of this option, not the users of the server', async () => {
     const url = await api.server.listen({ access: accessOf(() => true) });
     const shown = { authorization: 'Bearer server-token' };
     expect((await ask(url, configMaps, shown)).code).to.equal(401);
@@ -64,7 +64,7 @@ describe('a listener with its own access', () => {
     expect((await api.get(configMaps)).code).to.equal(200);
   });
 
-  it('authorizes by its access, and logs refused requests', async () => {
+  it('authorizes requests by this option, and logs refused requests', async () => {
     const access = accessOf((_user, { verb }) => verb === 'list');
     const url = await api.server.listen({ access });
     const jane = { 'x-user': 'jane' };
@@ -97,7 +97,7 @@ describe('a listener with its own access', () => {
     expect(await applied()).to.equal(200);
   });
 
-  it('authorizes impersonation by its access', async () => {
+  it('authorizes impersonation by this option', async () => {
     const access = accessOf((user, { verb, name }) =>
       verb === 'impersonate' ? user === 'jane' && name === 'bob' : user === 'bob',
     );
@@ -109,7 +109,7 @@ describe('a listener with its own access', () => {
     expect((await as('eve', 'bob')).code).to.equal(403);
   });
 
-  it('returns the error that its access throws as a status, and 500 for other errors', async () => {
+  it('returns the error that the access option throws as a status, and 500 for other errors', async () => {
     const no = forbidden({ group: '', plural: 'sites' }, 'not from there');
     const refusing = { authenticate: async () => Promise.reject(no) };
     const url = await api.server.listen({ access: refusing });
@@ -132,7 +132,7 @@ describe('a listener with its own access', () => {
     socket.destroy();
   });
 
-  it('ends a watch when the session of its user expires', async () => {
+  it('ends a watch when the token of its user expires', async () => {
     const access = accessOf(() => true, { validForMs: 60_000 });
     const url = await api.server.listen({ access });
     const watch = await fetch(`${url}${configMaps}?watch=1`, { headers: { 'x-user': 'jane' } });

@@ -19,7 +19,7 @@ describe('RBAC', () => {
     expect((await server.as('admin-token', { path })).code).to.equal(200);
   });
 
-  it('applies new and removed bindings from the next request', async () => {
+  it('applies added and removed bindings from the next request', async () => {
     const server = new AccessApi();
     await server.grant('reader', reading, alice);
     expect((await server.as('alice-token', { path: configMaps })).code).to.equal(200);
@@ -59,7 +59,7 @@ describe('RBAC', () => {
     expect(body['rules']).not.to.deep.include(rule);
   });
 
-  it('names the bindings that it could not resolve when it refuses to grant rights', async () => {
+  it('names the bindings that refer to a missing role when it refuses to grant rights', async () => {
     const server = new AccessApi();
     const group = '/apis/rbac.authorization.k8s.io/v1/namespaces/default';
     const apiGroup = 'rbac.authorization.k8s.io';

@@ -50,7 +50,7 @@ describe('tokens of ServiceAccounts', () => {
     expect((await server.as(token, { path: configMaps })).code).to.equal(401);
   });
 
-  it('are invalid if they are changed, or for another audience', async () => {
+  it('are invalid if they are altered, or used for another audience', async () => {
     const server = await withRobot();
     const token = await tokenOf(server);
     const [header = '', payload = '', signature = ''] = token.split('.');

@@ -43,7 +43,7 @@ describe('usedRoles', () => {
     ]);
   });
 
-  it('lists resourceNames on request, except for objects that a rule without names allows', async () => {
+  it('returns rules with resourceNames if asked to, and omits names that a rule without names already allows', async () => {
     const client = cluster.client({ user: 'operator' });
     await client.create(configMap);
     await client.create({ ...configMap, metadata: { name: 'b', namespace: 'default' } });
@@ -99,7 +99,7 @@ describe('usedRoles', () => {
     expect(role?.rules[0]?.verbs).to.deep.equal(['create', 'patch']);
   });
 
-  it('includes paths that are not resources, except those that every client may read', async () => {
+  it('includes non-resource paths, except those that every client may read', async () => {
     const listening = await EmbeddedCluster.start({ port: 0 });
     try {
       for (const path of ['/metrics', '/version']) await fetch(new URL(path, listening.url));

@@ -260,7 +260,7 @@ describe('the control API', () => {
     });
   }
 
-  it('answers only clients with its own token, which the cluster does not accept', async () => {
+  it('answers 401 without its own token, which the API server refuses', async () => {
     for (const authorization of ['', 'Bearer janes-token', `Basic ${token}`]) {
       const answer = await call('DELETE', '/requests', undefined, authorization);
       expect(answer.status).to.equal(401);

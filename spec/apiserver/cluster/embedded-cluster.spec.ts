@@ -74,7 +74,7 @@ describe('EmbeddedCluster', () => {
     ]);
   });
 
-  it('returns the requests since a mark as an iterable log', async () => {
+  it('returns an iterable log of the requests since a mark', async () => {
     const cluster = await started();
     const client = cluster.client();
     await client.create(configMap('a'));
@@ -111,7 +111,7 @@ describe('EmbeddedCluster', () => {
     expect(error).to.have.property('code', 'InvalidOption');
   });
 
-  it('uses the authorizer of a client for its requests, and for the rights that it may grant by roles', async () => {
+  it('applies the authorizer of a client to its requests, and to the rights that the client may grant by roles', async () => {
     const cluster = await started();
     const rules = [
       { apiGroups: [''], resources: ['configmaps'], verbs: ['list'] },

@@ -63,7 +63,7 @@ describe('EmbeddedCluster with a resource that is converted by functions', () =>
     }
   });
 
-  it('fails a request whose object a function refuses', async () => {
+  it('fails a request for an object that a conversion function refuses', async () => {
     const refusal = cluster
       .client()
       .create(oldShop(''))

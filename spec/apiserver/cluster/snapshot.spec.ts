@@ -276,7 +276,7 @@ describe('Snapshots of an EmbeddedCluster', () => {
     });
   });
 
-  it('share unchanged collections', async () => {
+  it('share in memory the collections that did not change between them', async () => {
     const client = cluster.client();
     await client.create(configMap('a'));
     const one = cluster.snapshot();

@@ -106,7 +106,7 @@ describe('EmbeddedCluster over HTTPS', () => {
     expect(error).to.equal('SELF_SIGNED_CERT_IN_CHAIN');
   });
 
-  it('serves by a given certificate, which kubeconfigs contain', async () => {
+  it('uses a given certificate, which its kubeconfigs contain', async () => {
     const now = systemClock.now();
     const validity = { fromMs: now - 60_000, untilMs: now + 3_600_000 };
     const options = { random: systemRandom, validity };

@@ -193,7 +193,7 @@ describe('the limits of a HorizontalPodAutoscaler', () => {
     });
   }
 
-  it('let it grow again when the period of a policy is over', async () => {
+  it('let it add pods again when the period of a policy is over', async () => {
     const { sizes, clock, settled } = await scaled(2, '800m', up({ policies: [pods(3)] }));
     await clock.advance(45_000);
     await settled();
@@ -203,7 +203,7 @@ describe('the limits of a HorizontalPodAutoscaler', () => {
     expect(sizes()).to.deep.equal([5, 8]);
   });
 
-  it('let it grow by the default policies when the stabilization window for scaling up is over', async () => {
+  it('let it add pods by the default policies when the stabilization window for scaling up is over', async () => {
     const { sizes, clock, settled } = await scaled(
       ...([2, '800m', up({ stabilizationWindowSeconds: 60 })] as const),
     );
@@ -218,7 +218,7 @@ describe('the limits of a HorizontalPodAutoscaler', () => {
     expect(sizes()).to.deep.equal([6, 12]);
   });
 
-  it('let it shrink when the default stabilization window is over', async () => {
+  it('let it remove pods when the default stabilization window is over', async () => {
     const { sizes, clock, settled } = await scaled(6, '60m', {});
     await clock.advance(299_999);
     await settled();
@@ -356,7 +356,7 @@ describe('a HorizontalPodAutoscaler in its status and Events', () => {
     ]);
   });
 
-  it('names the metric that changed the size, and the time of the change', async () => {
+  it('names the metric that changed the number of replicas, and the time of the change', async () => {
     const { list, get, clock, settled, cluster } = await scaled(2, '200m', {});
     cluster.metrics.add({ metric: 'cpu', total: '100m' });
     await clock.advance(300_000);

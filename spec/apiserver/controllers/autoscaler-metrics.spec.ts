@@ -79,7 +79,7 @@ describe('a HorizontalPodAutoscaler with metrics', () => {
     });
   });
 
-  it('scales down five minutes after the last higher recommendation', async () => {
+  it('scales down only five minutes after the last higher recommendation', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(web(6), autoscaler(half));
     cluster.cluster.metrics.add({ metric: 'cpu', value: '10m' });
@@ -101,7 +101,7 @@ describe('a HorizontalPodAutoscaler with metrics', () => {
     expect(await replicasIn(cluster)).to.be.at.most(3);
   });
 
-  it('limits how fast it grows by the policies of its behavior', async () => {
+  it('limits how fast it adds pods by the policies of its behavior', async () => {
     const cluster = await simulatedCluster();
     const policies = [{ type: 'Pods', value: 1, periodSeconds: 60 }];
     await cluster.create(web(2), autoscaler(half, { behavior: { scaleUp: { policies } } }));
@@ -182,7 +182,7 @@ describe('a HorizontalPodAutoscaler with metrics', () => {
     });
   }
 
-  it('reports missing metrics in the words of the real controller', async () => {
+  it('reports missing metrics with the messages of the real controller', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(web(1), autoscaler(half));
     const { status } = await cluster.get(HorizontalPodAutoscaler, 'web');
@@ -214,7 +214,7 @@ describe('a HorizontalPodAutoscaler with metrics', () => {
     expect(await reasonsIn(cluster)).to.include({ ScalingActive: 'FailedGetResourceMetric' });
   });
 
-  it('uses the last metrics that a test has added for its pods, and no metrics after their removal', async () => {
+  it('uses the latest metrics that a test has set for its pods, and no metrics after a test removes them', async () => {
     const cluster = await simulatedCluster();
     const { metrics } = cluster.cluster;
     metrics.add({ metric: 'cpu', total: '100m' });

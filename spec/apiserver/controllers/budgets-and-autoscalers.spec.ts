@@ -85,14 +85,14 @@ describe('a PodDisruptionBudget after an eviction', () => {
     return { ...cluster, name, shown };
   }
 
-  it('no longer lists the evicted pod once the pod is being deleted', async () => {
+  it('removes the evicted pod from disruptedPods as soon as the deletion of the pod begins', async () => {
     const { clock, shown } = await evicted({});
     await clock.advance(60_000);
     expect(await shown()).to.deep.include({ currentHealthy: 3, disruptionsAllowed: 1 });
     expect(await shown()).not.to.have.property('disruptedPods');
   });
 
-  it('counts the pod again if it is not deleted within two minutes', async () => {
+  it('counts the pod as healthy again if its deletion does not begin within two minutes', async () => {
     const { clock, name, shown } = await evicted({ preconditions: { uid: 'other' } });
     await clock.advance(60_000);
     expect(await shown()).to.deep.include({ currentHealthy: 2, disruptionsAllowed: 0 });

@@ -64,7 +64,7 @@ export function controllersSuite(newTarget: NewTarget): void {
       return pods;
     });
 
-  describe('Jobs', () => {
+  describe('Jobs of the simulated controllers', () => {
     const createJob = (name: string, spec: Fields): Promise<KubernetesObject> => {
       const podSpec = { restartPolicy: 'Never', containers, ...nowhere };
       const template = { metadata: { labels: { app: name } }, spec: podSpec };
@@ -98,7 +98,7 @@ export function controllersSuite(newTarget: NewTarget): void {
       });
     });
 
-    it('release their pods when they are deleted in the background', async () => {
+    it('remove the finalizers of their pods when they are deleted in the background', async () => {
       await createJob('gone', { parallelism: 2 });
       await untilPods('gone', 2);
       await admin.delete(Job, { namespace, name: 'gone' }, { propagationPolicy: 'Background' });
@@ -172,7 +172,7 @@ export function controllersSuite(newTarget: NewTarget): void {
     });
   });
 
-  describe('volumes', () => {
+  describe('volumes of the simulated controllers', () => {
     const className = (): string => `${namespace}-class`;
     const createVolume = (name: string, storage: string): Promise<unknown> =>
       create(PersistentVolume, `${namespace}-${name}`, {
@@ -194,7 +194,7 @@ export function controllersSuite(newTarget: NewTarget): void {
         expect((await get(type, name))['status']?.['phase']).to.equal(phase);
       });
 
-    it('are bound to a claim, the smallest that fits first; the claim is Lost once its volume is deleted', async () => {
+    it('are bound to a claim, the smallest volume that fits first; the claim becomes Lost when its volume is deleted', async () => {
       await createVolume('large', '5Gi');
       await createVolume('small', '2Gi');
       for (const name of ['large', 'small']) {

@@ -97,7 +97,7 @@ function ownersOf(loopback: Loopback): { missing: string[] } {
 describe('the controllers of the embedded cluster after random actions', () => {
   afterEach(stopSimulatedClusters);
 
-  it('settle with an owner for every pod, and complete all rollouts after a repair', async () => {
+  it('leave no pod without an owner, and complete all rollouts after the objects are repaired', async () => {
     const property = fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
       const cluster = await simulatedCluster();
       const { loopback } = cluster.cluster.server;
@@ -122,7 +122,7 @@ describe('the controllers of the embedded cluster after random actions', () => {
     await fc.assert(property, { numRuns: tries(15) });
   });
 
-  it('continue after a restart at any moment', async () => {
+  it('continue their work after a restart at any moment', async () => {
     const property = fc.asyncProperty(fc.array(step, { maxLength: 6 }), async (steps) => {
       const off = { simulateWorkloads: false, controllers: { garbageCollector: false } };
       const cluster = await simulatedCluster(off);

@@ -119,7 +119,7 @@ describe('the events of controllers about ended and unexpected objects', () => {
     });
   }
 
-  it('report that more pods of a Job have succeeded than its completions', async () => {
+  it('report that more pods of a Job have succeeded than spec.completions requires', async () => {
     const cluster = await simulatedCluster({ pods: running });
     const { spec } = job('j');
     const template = { ...spec!.template, metadata: { labels: { app: 'j' } } };
@@ -159,7 +159,7 @@ describe('the events of controllers about ended and unexpected objects', () => {
     ]);
   });
 
-  it('report that a Job of a CronJob is unknown or has been deleted', async () => {
+  it('report that a Job of a CronJob was not created by the CronJob, or has been deleted', async () => {
     const cluster = await simulatedCluster({ pods: running });
     await cluster.create(cronJob('c', '* * * * *'));
     await cluster.clock.advance(minuteMs + 1_000);

@@ -36,7 +36,7 @@ describe('the events of the embedded cluster', () => {
     ]);
   });
 
-  it('have the source, reporter and object of the real ones', async () => {
+  it('have the source, the reporter and the involved object that a real controller writes', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(deployment('web', { replicas: 1 }));
     const { metadata } = await cluster.get(Deployment, 'web');
@@ -166,7 +166,7 @@ describe('the events of the embedded cluster', () => {
     );
   });
 
-  it('are at most 25 of one component and type about one object', async () => {
+  it('are limited to 25 of one component and type about one object', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(deployment('web', { replicas: 40 }));
     const events = await cluster.list(coreEvent);
@@ -176,7 +176,7 @@ describe('the events of the embedded cluster', () => {
     expect(counts.reduce((sum, count) => sum + count, 0)).to.equal(25);
   });
 
-  it('disappear when another Event is written an hour after their last repetition', async () => {
+  it('are deleted when another Event is written an hour after their last repetition', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(deployment('web', { replicas: 1 }));
     await cluster.clock.advance(3_600_000);

@@ -27,7 +27,7 @@ function labeled(name: string, labels: Record<string, string>): ConfigMap {
 }
 
 describe('ObjectIndex', () => {
-  it('finds each object in a namespace once, by any of several labels', () => {
+  it('finds an object in a namespace only once, even if it has several of the given labels', () => {
     const { found, tell } = indexByLabel();
     const object = labeled('a', { app: 'web', tier: 'x' });
     tell({ type: 'ADDED', object, previous: undefined });
@@ -36,7 +36,7 @@ describe('ObjectIndex', () => {
     expect(found(['app=web'], 'elsewhere')).to.deep.equal([]);
   });
 
-  it('handles changes and deletions', () => {
+  it('updates its entries when an object is changed or deleted', () => {
     const { found, tell } = indexByLabel();
     const [before, after] = [labeled('a', { app: 'web' }), labeled('a', { app: 'db' })];
     tell({ type: 'ADDED', object: before, previous: undefined });

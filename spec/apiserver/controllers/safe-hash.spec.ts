@@ -7,7 +7,7 @@ describe('safeHash', () => {
     expect(safeHash({ image: 'app:1' })).to.match(/^[bcdfghjklmnpqrstvwxz2456789]{1,10}$/);
   });
 
-  it('depends on everything but the order of fields', () => {
+  it('depends on everything except the order of fields', () => {
     const hash = safeHash({ a: 1, b: [1, 2] });
     expect(safeHash({ b: [1, 2], a: 1 })).to.equal(hash);
     const others = [{ a: 1, b: [2, 1] }, { a: 2, b: [1, 2] }, { a: 1 }].map((value) =>
@@ -23,7 +23,7 @@ describe('safeHash', () => {
 });
 
 describe('safeSuffix', () => {
-  it('is deterministic for its random source', () => {
+  it('returns the same suffixes for the same random numbers', () => {
     const [one, other] = [seededRandom(1), seededRandom(1)];
     expect(safeSuffix(() => one.next())).to.equal(safeSuffix(() => other.next()));
     expect(safeSuffix(() => one.next(), 8)).to.have.length(8);

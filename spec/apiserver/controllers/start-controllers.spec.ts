@@ -40,7 +40,7 @@ describe('startControllers', () => {
     await server.stop();
   });
 
-  it('runs no disabled controllers', async () => {
+  it('does not run disabled controllers', async () => {
     const clock = new VirtualClock();
     const server = new EmbeddedApiServer({ clock });
     const before = server.resourceVersion;
@@ -52,7 +52,7 @@ describe('startControllers', () => {
     await server.stop();
   });
 
-  it('leaves no timer after a stop', async () => {
+  it('stops all its timers when it is stopped', async () => {
     const clock = new VirtualClock();
     const server = new EmbeddedApiServer({ clock });
     const idleTimers = clock.pendingTimers;

@@ -39,10 +39,10 @@ function made({ metadata, ...object }: KubernetesObject): object {
   return { ...object, metadata: withoutMembers(metadata, ...own) };
 }
 
-describe('the objects of the embedded cluster itself', () => {
+describe('the objects that the embedded cluster creates when it starts', () => {
   afterEach(() => stopSimulatedClusters());
 
-  it('are Nodes with room for all pods', async () => {
+  it('include Nodes with room for all pods', async () => {
     const { get } = await simulatedCluster();
     const plenty = { cpu: '1k', memory: '1Ti', pods: '1M' };
     const condition = (type: string, status: string, reason: string) => ({
@@ -74,7 +74,7 @@ describe('the objects of the embedded cluster itself', () => {
     ]);
   });
 
-  it('are a StorageClass for all claims', async () => {
+  it('include a StorageClass for all claims', async () => {
     const { get } = await simulatedCluster();
     expect(made(await get(StorageClass, 'standard'))).to.deep.equal({
       ...{ apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass' },
@@ -89,7 +89,7 @@ describe('the objects of the embedded cluster itself', () => {
     });
   });
 
-  it('are the Service of the API server and its endpoints', async () => {
+  it('include the Service of the API server and its endpoints', async () => {
     const { list } = await simulatedCluster({ controllers: { kubernetesService: true } });
     const [service] = await list(Service);
     expect(service!.metadata).to.deep.include({
@@ -114,10 +114,10 @@ describe('the objects of the embedded cluster itself', () => {
   });
 });
 
-describe('the objects that controllers make', () => {
+describe('the objects that the simulated controllers create', () => {
   afterEach(() => stopSimulatedClusters());
 
-  it('are pods of a DaemonSet that belong to one node and stay on it', async () => {
+  it('include pods of a DaemonSet that belong to one node and stay on it', async () => {
     const { create, list } = await simulatedCluster();
     const preferred = [{ weight: 1, preference: { matchFields: [] } }];
     const nodeAffinity = { preferredDuringSchedulingIgnoredDuringExecution: preferred };
@@ -151,7 +151,7 @@ describe('the objects that controllers make', () => {
     ]);
   });
 
-  it('are events with the component that reports them', async () => {
+  it('include events with the component that reports them', async () => {
     const cluster = await simulatedCluster();
     const containers = [{ name: 'main', image: 'app:crashing' }];
     await cluster.create(daemonSet('agent'), deployment('web'), job('once'), statefulSet('db'));

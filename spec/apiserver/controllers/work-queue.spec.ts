@@ -29,7 +29,7 @@ describe('WorkQueue', () => {
     expect(runs).to.deep.equal(['b', 'a']);
   });
 
-  it('runs one key at a time, and runs a key again that was added meanwhile', async () => {
+  it('runs the reconciler for one key at a time, and runs a key again if it was added during its run', async () => {
     let running = 0;
     const seen: number[] = [];
     const { queue, workload } = setUp(async () => {
@@ -44,7 +44,7 @@ describe('WorkQueue', () => {
     expect(seen).to.deep.equal([1, 1, 1]);
   });
 
-  it('retries with increasing delays, which start over after a success', async () => {
+  it('retries a key with increasing delays, which start again from the shortest after a success', async () => {
     const times: number[] = [];
     const { queue, clock } = setUp(async () => {
       times.push(clock.monotonicMs());
@@ -118,7 +118,7 @@ describe('WorkQueue', () => {
     expect(times).to.deep.equal([10]);
   });
 
-  it('runs a key at once whose delay is over, without a timer', async () => {
+  it('runs a key at once if its delay is already over, without a timer', async () => {
     const times: number[] = [];
     const { queue, clock } = setUp(async () => void times.push(clock.monotonicMs()));
     for (const delay of [0, -1]) {

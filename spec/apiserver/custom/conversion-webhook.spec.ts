@@ -29,7 +29,7 @@ describe('conversion webhooks', () => {
     expect((await api.get(v2)).body.items.map(({ spec }) => spec)).to.deep.equal([{ count: 7 }]);
   });
 
-  it('convert the fields of a manager without defaults, so that an apply in another version removes those that it lacks', async () => {
+  it('convert the applied fields of a manager without defaults, so that an apply in another version can remove fields', async () => {
     const conversions = await new ConversionApi().start();
     const { api } = conversions;
     const crd = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/shops.acme.com';
@@ -79,7 +79,7 @@ describe('conversion webhooks', () => {
     expect(body.metadata.labels).to.deep.equal({ label: 'two' });
   });
 
-  it('get new objects without a resourceVersion', async () => {
+  it('receive new objects without a resourceVersion', async () => {
     const conversions = await new ConversionApi().start();
     const created = await conversions.api.create(v1, shop('a', { size: '3' }));
     expect(created.metadata.resourceVersion).to.match(/^\d+$/);
@@ -121,7 +121,7 @@ describe('conversion webhooks', () => {
     await watch.stop();
   });
 
-  it('are called once for the existing objects of a watch, and not again for the same objects of a later watch', async () => {
+  it('are called once for the existing objects of a watch, and not again when a later watch starts with the same objects', async () => {
     const conversions = await new ConversionApi().start();
     const { api } = conversions;
     for (const name of ['a', 'b', 'c']) await api.create(v2, shop(name, { count: 1 }, 'v2'));
@@ -134,7 +134,7 @@ describe('conversion webhooks', () => {
   });
 
   for (const start of ['objects', 'changes']) {
-    it(`end a watch from ${start} while they fail, and serve the next one once they work`, async () => {
+    it(`end a watch that starts with ${start} if they fail, and serve the next watch when they work again`, async () => {
       const conversions = await new ConversionApi().start();
       const { api } = conversions;
       const { change: working } = conversions;
@@ -151,7 +151,7 @@ describe('conversion webhooks', () => {
     });
   }
 
-  it('convert the other events of a watch if a fault drops one', async () => {
+  it('convert the other events of a watch if a fault drops one event', async () => {
     const { api } = await new ConversionApi().start();
     const { metadata } = (await api.get(v2)).body;
     for (const name of ['a', 'b', 'c']) await api.create(v2, shop(name, { count: 1 }, 'v2'));
@@ -178,7 +178,7 @@ describe('conversion webhooks', () => {
     await watch.stop();
   });
 
-  it('convert the last state of an object that leaves the selection of a watch', async () => {
+  it('convert the last matching state of an object that leaves the selection of a watch', async () => {
     const { api } = await new ConversionApi().start();
     const labelled = { metadata: { name: 'a', labels: { app: 'x' } } };
     await api.create(v2, { ...shop('a', { count: 1 }, 'v2'), ...labelled });
@@ -191,7 +191,7 @@ describe('conversion webhooks', () => {
     await watch.stop();
   });
 
-  it('are not called when a definition is deleted with objects in a version that is not served', async () => {
+  it('are not called when a definition is deleted whose objects are stored in a version that is not served', async () => {
     const conversions = await new ConversionApi().start();
     const { api } = conversions;
     await api.create(v2, shop('a', { count: 1 }, 'v2'));
@@ -207,7 +207,7 @@ describe('conversion webhooks', () => {
     expect(conversions.requests).to.deep.equal([]);
   });
 
-  it('convert objects before they are selected by fields of a version', async () => {
+  it('convert objects before a field selector of the requested version is applied', async () => {
     const conversions = await new ConversionApi().start();
     const { api } = conversions;
     const [oldest, ...others] = (definition() as Definition).spec.versions;

@@ -122,7 +122,7 @@ describe('checks of the schemas of custom resource definitions', () => {
     });
   }
 
-  it('refuse a root of another type than object, with a second cause if the status is a subresource', async () => {
+  it('refuse a root schema of another type than object, with a second cause if the version has the status subresource', async () => {
     const schema = { openAPIV3Schema: { type: 'string' } };
     const own = { ...version, schema, subresources: { status: {} }, selectableFields: [] };
     const answer = await new Api().call('POST', crds, widgetCrd({ versions: [own] }));
@@ -138,7 +138,7 @@ describe('checks of the schemas of custom resource definitions', () => {
   });
 
   for (const keyword of [{ oneOf: [{ required: ['spec'] }] }, { minProperties: 1 }]) {
-    it(`refuse ${Object.keys(keyword).join()} at the root only with a status`, async () => {
+    it(`refuse ${Object.keys(keyword).join()} in the root schema only if the version has the status subresource`, async () => {
       const own = (subresources: object) => {
         const schema = {
           openAPIV3Schema: {

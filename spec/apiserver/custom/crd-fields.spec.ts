@@ -321,7 +321,7 @@ describe('checks of custom resource definitions', () => {
     });
   }
 
-  it('refuse repeated versions, and the preservation of all unknown fields', async () => {
+  it('refuse two versions with the same name, and preserveUnknownFields: true', async () => {
     const spec = {
       versions: [version, { ...version, storage: false }],
       preserveUnknownFields: true,
@@ -336,7 +336,7 @@ describe('checks of custom resource definitions', () => {
     });
   });
 
-  it('refuse updates of its group, names, scope and stored versions', async () => {
+  it('refuse updates of group, names and scope, and the removal of stored versions', async () => {
     const api = new Api();
     await api.create(crds, widgetCrd());
     const names = { plural: 'gadgets', kind: 'Gadget' };
@@ -364,7 +364,7 @@ describe('checks of custom resource definitions', () => {
     }
   });
 
-  it('run after the port of the conversion Service is defaulted to 443', async () => {
+  it('run after the port of the Service of a conversion webhook is defaulted to 443', async () => {
     const service = { name: 's', namespace: 'n' };
     const conversion = { strategy: 'Webhook', webhook: { ...webhook, clientConfig: { service } } };
     const created = await new Api().create(crds, widgetCrd({ conversion }));

@@ -80,7 +80,7 @@ describe('custom resource definitions', () => {
     expect(conditionsOf(body)[1]).to.equal('Established False InvalidCABundle');
   });
 
-  it('keep the names that do not conflict', async () => {
+  it('accept those of their names that do not conflict', async () => {
     const api = new Api();
     const crd = (plural: string, names: object): object => {
       const spec = { group: 'example.com', scope: 'Cluster', versions: [version] };
@@ -100,7 +100,7 @@ describe('custom resource definitions', () => {
     expect(await accepted()).to.deep.include({ shortNames: ['wh'], kind: '' });
   });
 
-  it('do not accept the same kind of a group twice', async () => {
+  it('do not accept the same kind twice in a group', async () => {
     const api = new Api();
     await installed(api);
     const other = { plural: 'gadgets', kind: 'Widget', listKind: 'GadgetList' };
@@ -113,7 +113,7 @@ describe('custom resource definitions', () => {
     expect((await api.get('/apis/example.com/v1/gadgets')).code).to.equal(404);
   });
 
-  it('take over the names of a deleted CRD of their group', async () => {
+  it('accept names that conflicted when the other CRD of their group is deleted', async () => {
     const api = new Api();
     await installed(api);
     const gadgets = widgetCrd(
@@ -202,7 +202,7 @@ describe('custom resource definitions', () => {
     expect(body['spec']).to.include(patch.spec);
   });
 
-  it('are deleted with their objects, once the finalizers of the objects are gone', async () => {
+  it('are deleted with their objects, as soon as the finalizers of the objects are removed', async () => {
     const api = new Api();
     await installed(api);
     await api.create(configMaps, { metadata: { name: 'stays' } });
@@ -221,7 +221,7 @@ describe('custom resource definitions', () => {
     expect((await api.get(`${configMaps}/stays`)).code).to.equal(200);
   });
 
-  it('report that their objects are gone while another finalizer delays their own deletion', async () => {
+  it('report in a condition that their objects are gone while another finalizer delays the deletion of the definition', async () => {
     const api = new Api();
     const finalizers = ['acme.com/hold'];
     const crd = widgetCrd() as { metadata: object };
@@ -316,7 +316,7 @@ describe('custom resource definitions', () => {
     expect((await api.get(widgets)).body['items']).to.deep.equal([]);
   });
 
-  it('follow changes of their spec while a finalizer delays their deletion', async () => {
+  it('start and stop to serve versions when their spec changes, although a finalizer delays their deletion', async () => {
     const api = new Api();
     await installed(api);
     const finalized = { ...widget('one'), metadata: { name: 'one', finalizers: ['a.com/f'] } };

@@ -79,7 +79,7 @@ describe('custom resources', () => {
     expect((await api.call('PATCH', `${widgets}/a`, changed, merge)).code).to.equal(422);
   });
 
-  it('may change a field named securityContext of an embedded object to any value', async () => {
+  it('accept any new value of a field named securityContext in an embedded object', async () => {
     const api = await started();
     const template = (securityContext: unknown) => ({
       ...{ apiVersion: 'v1', kind: 'Thing', metadata: { name: 't' } },
@@ -92,7 +92,7 @@ describe('custom resources', () => {
     expect(updated.body['spec']).to.deep.include(spec);
   });
 
-  it('separate status and spec, and increment the generation with the spec', async () => {
+  it('keep status and spec separate, and increment the generation only with the spec', async () => {
     const api = await started();
     const status = { phase: 'Ready', replicas: 1 };
     const created = await api.create(widgets, widget('a', {}, { status }));
@@ -130,7 +130,7 @@ describe('custom resources', () => {
     expect(Object.keys(causesOf(answer))).to.deep.equal(['status.phase']);
   });
 
-  it('scale by the paths in their CRD', async () => {
+  it('scale by the paths of the scale subresource in their CRD', async () => {
     const api = await started();
     await api.create(widgets, widget('a', { size: 2 }));
     const status = { status: { replicas: 1, selector: 'app=a' } };
@@ -167,7 +167,7 @@ describe('custom resources', () => {
     expect(answer.code).to.equal(415);
   });
 
-  it('print the columns of their CRD', async () => {
+  it('are printed with the columns of their CRD', async () => {
     const api = await started();
     await api.create(widgets, widget('a', { size: 4 }));
     const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
@@ -194,7 +194,7 @@ describe('custom resources', () => {
     expect(unknown.code).to.equal(400);
   });
 
-  it('are described for kubectl in OpenAPI v3', async () => {
+  it('have descriptions in OpenAPI v3, which kubectl explain shows', async () => {
     const api = await started();
     const { body } = await api.get('/openapi/v3/apis/example.com/v1');
     interface Described {

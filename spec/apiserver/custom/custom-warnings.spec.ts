@@ -54,7 +54,7 @@ describe('formatWarnings', () => {
     });
   }
 
-  it('covers every version, and warns about each format once', () => {
+  it('warns about the formats in every version, once for each format', () => {
     const crd = definition(unknown('x'), { properties: { a: unknown('y'), b: unknown('x') } });
     const said = ['unrecognized format "x"', 'unrecognized format "y"'];
     expect(formatWarnings(crd)).to.deep.equal(said);

@@ -39,14 +39,14 @@ describe('objects inside custom resources', () => {
     });
   }
 
-  it('get empty metadata for null', async () => {
+  it('are stored with empty metadata if their metadata is null', async () => {
     const api = new Api();
     await installed(api);
     const created = await api.create(widgets, holding({ ...pod, metadata: null }));
     expect(created).to.have.nested.property('spec.template.metadata').that.deep.equals({});
   });
 
-  it('are checked in an apply for the field types that every object has', async () => {
+  it('are checked in an apply for the types of apiVersion, kind and metadata', async () => {
     const api = new Api();
     await installed(api);
     const path = `${widgets}/a?fieldManager=m`;

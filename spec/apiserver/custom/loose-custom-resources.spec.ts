@@ -12,7 +12,7 @@ async function started(): Promise<Api> {
   return api;
 }
 
-describe('Loose custom resources', () => {
+describe('custom resources with the option looseCustomResources', () => {
   it('may be in namespaces that do not exist', async () => {
     const api = await started();
     const { metadata } = await api.create(elsewhere, widget('a'));
@@ -36,7 +36,7 @@ describe('Loose custom resources', () => {
     }
   });
 
-  it('may have any labels, annotations and owners, on create and update', async () => {
+  it('may have invalid labels, annotations, owners and finalizers, on create and update', async () => {
     const api = await started();
     const metadata = {
       name: 'a',
@@ -110,7 +110,7 @@ describe('Loose custom resources', () => {
     expect(await one.names(1)).to.deep.equal(['ADDED b']);
   });
 
-  it('require custom kinds: built-in kinds need a namespace', async () => {
+  it('may lack a namespace, in contrast to objects of built-in kinds', async () => {
     const api = await started();
     expect((await api.call('POST', '/api/v1/configmaps', configMap)).code).to.equal(405);
     expect((await api.get('/api/v1/configmaps/a')).code).to.equal(404);
@@ -126,8 +126,8 @@ describe('Loose custom resources', () => {
   }
 });
 
-describe('Custom resources', () => {
-  it('are not loose by default', async () => {
+describe('custom resources without the option looseCustomResources', () => {
+  it('need an existing namespace and a valid name', async () => {
     const api = new Api();
     await installed(api);
     const widgets = '/apis/example.com/v1/namespaces/default/widgets';

@@ -44,7 +44,7 @@ function upgrade(api: Api, ...versions: object[]): Promise<Answer> {
 
 const specOf = async (api: Api, at: string): Promise<unknown> => (await api.get(at)).body['spec'];
 
-describe('custom resources that are older than their schema', () => {
+describe('custom resources that were stored before a change of their schema', () => {
   it('are read without removed fields and with new defaults', async () => {
     const api = await withOldObject();
     await upgrade(api, versionOf('v1', true, newV1));
@@ -54,7 +54,7 @@ describe('custom resources that are older than their schema', () => {
     expect(body.items.map(({ spec }) => spec)).to.deep.equal([wanted]);
   });
 
-  it('keep their metadata in reads', async () => {
+  it('keep their metadata when they are read', async () => {
     const api = await withOldObject();
     const { body: before } = await api.get(path('a'));
     await upgrade(api, versionOf('v1', true, newV1));
@@ -70,7 +70,7 @@ describe('custom resources that are older than their schema', () => {
     expect(await specOf(api, path('a'))).to.deep.equal({ s: 'old', y: 2, o: { z: 3 } });
   });
 
-  it('are stored in the storage version by a write without spec changes', async () => {
+  it('are stored in the storage version by a write that does not change the spec', async () => {
     const api = await withOldObject();
     await upgrade(api, versionOf('v1', false, newV1), versionOf('v2', true, v2));
     const labels = { metadata: { labels: { a: 'b' } } };
@@ -79,7 +79,7 @@ describe('custom resources that are older than their schema', () => {
     expect(await specOf(api, path('a', 'v2'))).to.deep.equal({ y: 2, w: 'q' });
   });
 
-  it('are written again by the first patch without changes, and not by the second', async () => {
+  it('are stored again by the first patch without changes, but not by the second', async () => {
     const api = await withOldObject();
     await upgrade(api, versionOf('v1', true, newV1));
     const versionAfterPatch = async (): Promise<unknown> =>
@@ -100,7 +100,7 @@ describe('custom resources that are older than their schema', () => {
     expect(await specOf(api, path('b'))).to.deep.equal({ y: 7 });
   });
 
-  it('are read with new defaults after a restore, in the same and in another server', async () => {
+  it('are read with the defaults of the new schema after a restore, in the same server and in another one', async () => {
     const api = await withOldObject();
     await upgrade(api, versionOf('v1', true, newV1));
     const snapshot = api.server.snapshot();
@@ -121,7 +121,7 @@ describe('custom resources that are older than their schema', () => {
     await watch.stop();
   });
 
-  it('are written again by each apply of empty labels and finalizers, and by the next update, as on a real server', async () => {
+  it('are stored again by each apply of empty labels and finalizers, and by the next update, as on a real server', async () => {
     const api = await withOldObject();
     const applied = {
       ...{ apiVersion: 'example.com/v1', kind: 'Widget' },

@@ -7,7 +7,7 @@ describe('the recorded answers of a real server to requests for built-in objects
 
   itAnswersAsRecorded(recordedSubjects.objects);
 
-  it('cover every subject except those that depend on real time', () => {
+  it('exist for every subject except those that depend on real time', () => {
     const known = [...Object.values(recordedSubjects).flat(), ...unrecordedSubjects];
     expect(known).to.have.members(Object.keys(subjects));
   });

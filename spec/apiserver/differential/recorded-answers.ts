@@ -82,7 +82,7 @@ function recordingUrl(subject: string): URL {
 /** Declares a spec for each subject: the embedded server answers as recorded. */
 export function itAnswersAsRecorded(names: readonly string[]): void {
   for (const subject of names) {
-    it(`the recorded answers equal those of the embedded server about ${subject}`, async () => {
+    it(`the embedded server gives the recorded answers about ${subject}`, async () => {
       const server = embeddedInProcess();
       const problems = await problemsOf(subject, server);
       await server.stop();

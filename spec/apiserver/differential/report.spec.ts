@@ -16,8 +16,8 @@ function comparison(embedded: unknown, real: unknown, codes = [200, 200]): Compa
 const excused = { subjects: ['verbs'], of: /^life: GET \/a$/, reason: 'because' };
 const entry: ListedDifference = { ...excused, at: /^\.body\.a$/ };
 
-describe('the report of a subject', () => {
-  it('counts an answer as listed only if the list of known differences has each of its differences', () => {
+describe('the report about the differences between the embedded server and a real one', () => {
+  it('counts an answer as listed only if the list of known differences contains each of its differences', () => {
     const comparisons = [
       comparison({ a: 1, b: 1 }, { a: 1, b: 1 }),
       comparison({ a: 1, b: 1 }, { a: 2, b: 1 }),
@@ -31,21 +31,21 @@ describe('the report of a subject', () => {
     expect(isClean(report)).to.equal(false);
   });
 
-  it('accepts an entry for a whole answer only if both status codes are those of the entry', () => {
+  it('accepts an entry of the list for a whole answer only if the entry has the status codes of both servers', () => {
     const whole = { ...excused, codes: [{ embedded: 404, real: 200 }] };
     const differ = (codes: number[]) =>
       reportOf('verbs', [comparison('no', { a: 1 }, codes)], [whole]).unlisted.length;
     expect([differ([404, 200]), differ([404, 201]), differ([200, 404])]).to.deep.equal([0, 1, 1]);
   });
 
-  it('fails if a listed difference occurs in no answer', () => {
+  it('fails if a difference of the list occurs in no answer', () => {
     const report = reportOf('verbs', [comparison('a', 'a')], [entry]);
     expect(report.unused).to.deep.equal([entry]);
     expect(isClean(report)).to.equal(false);
     expect(isClean(reportOf('reads', [comparison('a', 'a')], [entry]))).to.equal(true);
   });
 
-  it('counts the answers that agreed only in a second run', () => {
+  it('counts the answers that agreed only in the second of two runs', () => {
     const later = { ...comparison('a', 'a'), differedBefore: true };
     const report = reportOf('verbs', [later, comparison('a', 'a')], []);
     expect(report).to.deep.include({ agreed: 2, agreedLater: 1, unlisted: [] });

@@ -4,7 +4,7 @@ import { ScenarioNames, versionsInPlace } from './scenario-names.js';
 
 const maps = '/api/v1/namespaces/a/configmaps';
 
-describe('the names that stand for versions and UIDs in the answers of a scenario', () => {
+describe('the names that replace resource versions, UIDs and times in the recorded answers', () => {
   it('are equal for equal values, and show which of two versions is older', () => {
     const names = new ScenarioNames();
     names.next(get(`${maps}/a`));
@@ -18,19 +18,19 @@ describe('the names that stand for versions and UIDs in the answers of a scenari
     ]);
   });
 
-  it('leave out versions that the real server writes in the background', () => {
+  it('are the same for all versions of a definition, which the real server also writes in the background', () => {
     const names = new ScenarioNames();
     const own = names.next(get('/apis/apiextensions.k8s.io/v1/customresourcedefinitions/a'));
     expect([own.version('7'), own.version('8')]).to.deep.equal(['VERSION', 'VERSION']);
   });
 
-  it('keep a time long before the run, and replace a time of the run', () => {
+  it('replace a time during the run, but not a time long before it', () => {
     const names = new ScenarioNames();
     expect(names.time('2020-01-01T00:00:00Z')).to.equal('2020-01-01T00:00:00Z');
     expect(names.time(new Date().toISOString())).to.equal('TIME');
   });
 
-  it('show whether the version of a list is the newest, an earlier, the requested or another one', () => {
+  it('show whether the version of a list is the newest, an earlier, the requested or another version', () => {
     const names = new ScenarioNames();
     names.version('7');
     const list = (resourceVersion: string, query = '') =>

@@ -15,8 +15,8 @@ flowControlSuite('the embedded server', async () => {
   return { url, token, stop: () => server.stop() };
 });
 
-describe('a request of an unknown user', () => {
-  it('is answered 401 without a FlowSchema', async () => {
+describe('a request with an unknown token', () => {
+  it('is answered 401, and matches no FlowSchema', async () => {
     const server = new EmbeddedApiServer({ users: {}, rbac: true });
     const headers = { authorization: 'Bearer wrong' };
     const answer = await server.handle({ method: 'GET', path: '/api/v1/pods', headers });

@@ -128,7 +128,7 @@ export function flowControlSuite(title: string, start: () => Promise<FlowTarget>
 
     after(() => target.stop());
 
-    it('has the FlowSchemas and levels of a new cluster', async () => {
+    it('has the FlowSchemas and priority levels of a new cluster', async () => {
       const flows = await items('flowschemas');
       const names = flows.map(({ metadata }) => metadata.name);
       expect(names).to.include.members(requests.map(([, flow]) => flow));
@@ -154,7 +154,7 @@ export function flowControlSuite(title: string, start: () => Promise<FlowTarget>
       });
     }
 
-    it('chooses no FlowSchema for a long-running request, such as logs', async () => {
+    it('chooses no FlowSchema for a long-running request such as one for logs', async () => {
       const { headers } = await sendTo(target, { path: '/api/v1/namespaces/default/pods/x/log' });
       expect(headers).to.not.have.property('x-kubernetes-pf-flowschema-uid');
     });
@@ -172,7 +172,7 @@ export function flowControlSuite(title: string, start: () => Promise<FlowTarget>
       await eventually(async () => expect((await flowOf(step))[0]).to.equal('spec-a'));
     });
 
-    it('chooses a new FlowSchema by its precedence, once its level exists', async () => {
+    it('chooses a new FlowSchema by its precedence as soon as its priority level exists', async () => {
       const rule = {
         subjects: [{ kind: 'User', user: { name: 'jim' } }],
         resourceRules: [

@@ -6,8 +6,8 @@ function decode(type: string, value: unknown): unknown {
   return goType(type).decode(value, new Decoding());
 }
 
-describe('goType', () => {
-  it('omits and writes empty fields as Go does', () => {
+describe('goType, which reads and writes JSON as a Go type does', () => {
+  it('omits or writes empty fields as Go does', () => {
     expect(
       decode('apps/v1.Deployment', { metadata: { labels: {} }, spec: { replicas: 0 } }),
     ).to.deep.equal({
@@ -23,7 +23,7 @@ describe('goType', () => {
     expect(decode('core/v1.EnvVar', { name: 'A', value: '' })).to.deep.equal({ name: 'A' });
   });
 
-  it('keeps empty lists of bodies, and reads them as null from the storage', () => {
+  it('keeps empty lists of a request body, but reads empty lists from the storage as null', () => {
     const read = (fromStorage: boolean): unknown =>
       goType('rbac/v1.ClusterRole').decode({ rules: [] }, new Decoding(fromStorage));
     expect(read(false)).to.deep.equal({ metadata: {}, rules: [] });

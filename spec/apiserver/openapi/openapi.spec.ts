@@ -80,7 +80,7 @@ describe('OpenAPI v3', () => {
     expect(JSON.stringify(paths)).not.to.match(/\{namespace\}|"namespace"/);
   });
 
-  it('gives each operation an id of its own, also for a kind whose name contains Namespaced', async () => {
+  it('gives each operation a unique id, also for a kind whose name begins with Namespaced', async () => {
     const api = new Api();
     for (const name of ['gear', 'namespacedgear']) {
       const kind = name === 'gear' ? 'Gear' : 'NamespacedGear';
@@ -108,7 +108,7 @@ describe('OpenAPI v2', () => {
     expect(definitions).to.include.keys('io.k8s.api.core.v1.Pod', 'com.example.v1.Widget');
   });
 
-  it('describes alternatives by one type, and writes no default beside a $ref, as Swagger requires', async () => {
+  it('describes a union such as IntOrString by one type, and adds no default to a $ref, as Swagger requires', async () => {
     const { body } = await new Api().get('/openapi/v2');
     const intOrString = 'io.k8s.apimachinery.pkg.util.intstr.IntOrString';
     const definitions = body['definitions'] as Readonly<Record<string, object>>;
@@ -125,7 +125,7 @@ describe('OpenAPI v2', () => {
     });
   });
 
-  it('has no definitions in protobuf, which kubectl reads for unknown kinds', () => {
+  it('is empty in protobuf, which kubectl reads for unknown kinds', () => {
     // Field 1, swagger, and field 2, info with title and version, each with its length.
     const [three, ten, four] = [3, 10, 4].map((length) => String.fromCharCode(length));
     const [first, second] = [0x0a, 0x12].map((field) => String.fromCharCode(field));

@@ -21,7 +21,7 @@ function says(status: number, text: string, type = ''): Promise<unknown> {
   return answerOf(async () => ({ ...responseOf(status, text), headers }));
 }
 
-describe('a webhook that answers', () => {
+describe('the response of a webhook', () => {
   const unparsed = "couldn't get version/kind; json parse error: ";
   const members =
     'APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\""';
@@ -88,17 +88,17 @@ describe('a webhook that answers', () => {
       [409, '{"kind":', '', unspecified(409)],
     ];
   for (const [code, text, type, answer] of cases) {
-    it(`${code} with ${JSON.stringify(text)} of the type ${JSON.stringify(type)} is reported in the words of a real server`, async () => {
+    it(`${code} with ${JSON.stringify(text)} of the type ${JSON.stringify(type)} is reported as by a real server`, async () => {
       expect(await says(code, text, type)).to.deep.equal(answer);
     });
   }
 
-  it('is quoted up to 1,000 characters', async () => {
+  it('is quoted in the error up to 1,000 characters', async () => {
     const answer = await says(200, 'x'.repeat(1_001));
     expect(answer).to.equal(`${unparsed}the body is not JSON: "${'x'.repeat(1_000)}"`);
   });
 
-  it('may split a character between two chunks', async () => {
+  it('may have a character whose bytes are in two chunks', async () => {
     const bytes = new TextEncoder().encode('{"kind":"é"}');
     const answer = await answerOf(async () => ({
       status: 200,
@@ -112,7 +112,7 @@ describe('a webhook that answers', () => {
   });
 });
 
-describe('a webhook that cannot be reached', () => {
+describe('a call of a webhook that cannot be reached', () => {
   const certificate = 'tls: failed to verify certificate: x509: ';
   const cert = (subjectaltname?: string) => ({
     cert: { subjectaltname },
@@ -144,7 +144,7 @@ describe('a webhook that cannot be reached', () => {
     }),
   ];
   for (const [error, failure] of cases) {
-    it(`fails with the words of a real server for ${JSON.stringify(error)}`, async () => {
+    it(`fails with the message of a real server for ${JSON.stringify(error)}`, async () => {
       const failed = Object.assign(new Error('it broke'), error);
       expect(await answerOf(() => Promise.reject(failed))).to.equal(failure);
     });
@@ -165,13 +165,13 @@ describe('a webhook that cannot be reached', () => {
     ],
   ];
   for (const [address, failure] of addresses) {
-    it(`shows the address of ${JSON.stringify(address)}`, async () => {
+    it(`names the URL of ${JSON.stringify(address)} in its error`, async () => {
       const client = new WebhookClient(new Connections({}), systemClock);
       expect(await client.call({ address, body: {}, timeoutMs: 500 })).to.deep.equal({ failure });
     });
   }
 
-  it('fails a call during which the connections close, and each later call', async () => {
+  it('fails if the server stops during or before the call', async () => {
     const connections = new Connections({ 'default/hook': () => new Promise(() => undefined) });
     const client = new WebhookClient(connections, systemClock);
     const call = () => client.call({ address: { service }, body: {}, timeoutMs: 60_000 });
@@ -187,14 +187,14 @@ describe('a webhook that cannot be reached', () => {
 });
 
 describe('a caBundle', () => {
-  it('is valid if it is empty, and invalid if it is a text other than a certificate', () => {
+  it('is valid if it is empty, and invalid if it contains text that is not a certificate', () => {
     const text = Buffer.from('no certificate').toString('base64');
     expect([undefined, '', text].map(isBundle)).to.deep.equal([true, true, false]);
   });
 });
 
 describe('the body of a response', () => {
-  it('is closed and released once if it fails, ends or is not read further', async () => {
+  it('is closed if it fails, ends, or is not read to its end', async () => {
     const closed: string[] = [];
     const body = (name: string, next: () => Promise<IteratorResult<Uint8Array>>) => ({
       [Symbol.asyncIterator]: () => ({

@@ -37,7 +37,7 @@ describe('objectToProtobuf', () => {
     }
   });
 
-  it('encodes an object as usual after it has refused another object', () => {
+  it('encodes an object correctly after it has refused another object', () => {
     const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
     const before = objectToProtobuf(map);
     expect(() => objectToProtobuf({ ...map, kind: 'Widget' })).to.throw('not built in');
@@ -46,7 +46,7 @@ describe('objectToProtobuf', () => {
 });
 
 describe('objectFromProtobuf', () => {
-  it('decodes a review sent by kubectl', () => {
+  it('decodes a SelfSubjectAccessReview sent by kubectl', () => {
     const read = objectFromProtobuf(recorded);
     expect(read).to.include({
       ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' },

@@ -82,7 +82,7 @@ describe('The embedded server with protobuf', () => {
     });
   });
 
-  it('picks the encoding of the highest quality, of equal ones the first', async () => {
+  it('uses the encoding with the highest quality value, and the first one of equal quality', async () => {
     const types = async (accept: string): Promise<string> => (await get(configMaps, accept)).type;
     expect(await types(`application/json;q=0.5,${protobuf}`)).to.equal(protobuf);
     expect(await types(`${protobuf};q=0.5,application/json`)).to.equal('application/json');
@@ -112,7 +112,7 @@ describe('The embedded server with protobuf', () => {
     expect(absent.object).to.include({ kind: 'Status', code: 404 });
   });
 
-  it('answers in protobuf to unknown and forbidden users, and with the errors of faults', async () => {
+  it('returns errors in protobuf to unknown and forbidden users, and also injected errors', async () => {
     const users = { 'jane-token': 'jane', 'root-token': { name: 'r', groups: ['system:masters'] } };
     const { server } = new Api({ rbac: true, users });
     server.faults.add({ match: { user: 'r' }, effect: { type: 'status', code: 503 } });
@@ -129,7 +129,7 @@ describe('The embedded server with protobuf', () => {
     }
   });
 
-  it('sends the events of a watch with their lengths', async () => {
+  it('sends the length of each event of a watch before the event', async () => {
     await api.create(configMaps, configMap('a'));
     const path = `${configMaps}?watch=1&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`;
     const { headers, body } = await api.raw({ path, headers: { accept: goAccept } });

@@ -49,7 +49,7 @@ describe('lists', () => {
     expect(second.body.metadata).not.to.have.property('continue');
   });
 
-  it('continue a snapshot after objects that were deleted since, and without those created since', async () => {
+  it('continue a snapshot with objects that were deleted later, and without objects that were created later', async () => {
     const api = new Api();
     await filled(api, 'b', 'c', 'd', 'e');
     const first = await api.get(`${configMaps}?limit=1`);
@@ -64,7 +64,7 @@ describe('lists', () => {
     expect(names(await api.get(configMaps))).to.deep.equal(['a', 'cc', 'd', 'f']);
   });
 
-  it('answer 410 when the log no longer covers the snapshot', async () => {
+  it('answer 410 when the server no longer has the changes since the snapshot', async () => {
     const api = new Api();
     await filled(api, 'a', 'b');
     const { body } = await api.get(`${configMaps}?limit=1`);
@@ -102,7 +102,7 @@ describe('lists', () => {
     expect((await api.get(`${configMaps}?resourceVersion=999`)).code).to.equal(504);
   });
 
-  it('ignore the limit at version 0, and refuse a version that differs from the continue token', async () => {
+  it('ignore the limit at version 0, and refuse a resourceVersion together with a continue token', async () => {
     const api = new Api();
     await filled(api, 'a', 'b', 'c');
     expect(names(await api.get(`${configMaps}?limit=1&resourceVersion=0`))).to.have.length(3);
@@ -117,7 +117,7 @@ describe('lists', () => {
     );
   });
 
-  it('refuse options that do not fit together, each with its cause', async () => {
+  it('refuse options that exclude each other, each with a cause', async () => {
     const api = new Api();
     const beside = (what: string) => `Forbidden: resourceVersionMatch is forbidden ${what}`;
     const causes = async (query: string) => {
@@ -159,7 +159,7 @@ describe('lists', () => {
     expect(answer.body.message).to.equal('field label not supported: name');
   });
 
-  it('continue after a name in a namespace; a token of version -1 continues at the current state', async () => {
+  it('continue after the name in a continue token, at the current state if the version in the token is -1', async () => {
     const api = new Api();
     await filled(api, 'a', 'b', 'c');
     for (const start of ['a\u0000', '/a\u0000']) {
@@ -168,7 +168,7 @@ describe('lists', () => {
     }
   });
 
-  it('answer 504 to a token of a future version, and 400 to one of version 0', async () => {
+  it('answer 504 to a continue token of a future version, and 400 to one of version 0', async () => {
     const api = new Api();
     await filled(api, 'a', 'b');
     const future = await api.get(`${configMaps}?continue=${continueToken(999)}`);
@@ -180,7 +180,7 @@ describe('lists', () => {
     ]);
   });
 
-  it('refuse malformed numbers and tokens', async () => {
+  it('refuse malformed numbers and continue tokens', async () => {
     const api = new Api();
     const problem = async (query: string) => {
       const { code, body } = await api.get(`${configMaps}${query}`);
@@ -279,7 +279,7 @@ describe('lists', () => {
       .that.deep.equals(['a', 0, '65s']);
   });
 
-  it('are returned as JSON if protobuf is only preferred, and answer 406 if neither is accepted', async () => {
+  it('are returned as JSON if the client only prefers protobuf, and answer 406 if it accepts neither', async () => {
     const api = new Api();
     const accept = 'application/vnd.kubernetes.protobuf,application/json';
     expect((await api.get(configMaps, { accept })).code).to.equal(200);

@@ -50,7 +50,7 @@ describe('watches', () => {
     expect(await watch.names(4)).to.deep.equal(['ADDED a', 'MODIFIED a', 'DELETED a', 'ADDED a']);
   });
 
-  it('send the last matching state of an object that left the selection, with the version of the change', async () => {
+  it('send the last matching state of an object that leaves the selection, with the version of the change', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a', {}, { labels: { x: '1' } }));
     const watch = await followed(
@@ -81,7 +81,7 @@ describe('watches', () => {
       .and.not.include('end');
   });
 
-  it('stream a list, mark its end with a bookmark, and continue', async () => {
+  it('stream the existing objects, mark their end with a bookmark, and continue with changes', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a'));
     const query =
@@ -122,7 +122,7 @@ describe('watches', () => {
     });
   });
 
-  it('send a bookmark after the existing objects if the watch has no version', async () => {
+  it('send a bookmark after the existing objects if the request has no resourceVersion', async () => {
     const watch = await followed(new Api(), '&allowWatchBookmarks=true');
     expect((await watch.next())?.object.metadata.annotations).to.deep.equal({
       'k8s.io/initial-events-end': 'true',
@@ -140,7 +140,7 @@ describe('watches', () => {
     expect(await next).to.equal(undefined);
   });
 
-  it('are served below /watch too, for a collection or one object', async () => {
+  it('are also served at paths that begin with /watch, for a collection or one object', async () => {
     const api = new Api();
     for (const name of ['a', 'b']) await api.create(configMaps, configMap(name));
     const old = configMaps.replace('/api/v1', '/api/v1/watch');
@@ -150,7 +150,7 @@ describe('watches', () => {
     expect(await one.names(1)).to.deep.equal(['ADDED b']);
   });
 
-  it('return the object if the path names one object', async () => {
+  it('are not started by ?watch=true at the path of one object, which returns the object', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a'));
     expect((await api.get(`${configMaps}/a?watch=true`)).body.kind).to.equal('ConfigMap');
@@ -201,7 +201,7 @@ describe('watches', () => {
     });
   }
 
-  it('send many existing objects in several parts of at least 64 KiB', async () => {
+  it('send many existing objects in several chunks of at least 64 KiB', async () => {
     const api = new Api();
     const names = Array.from({ length: 5 }, (_, index) => `c${index}`);
     for (const name of names)
@@ -220,7 +220,7 @@ describe('watches', () => {
     ]);
   });
 
-  it('send all bookmarks with a single timer', async () => {
+  it('send the bookmarks of all watches with a single timer', async () => {
     const api = new Api();
     const query = '&allowWatchBookmarks=true&resourceVersion=5';
     const first = (await followed(api, query)).next();
@@ -243,7 +243,7 @@ describe('watches', () => {
     expect(api.server.openWatches).to.equal(0);
   });
 
-  it('send an ERROR event with 410 for a compacted version', async () => {
+  it('send an ERROR event with 410 for a version that is too old', async () => {
     const api = new Api();
     const version = api.server.resourceVersion;
     await api.create(configMaps, configMap('a'));
@@ -289,7 +289,7 @@ describe('watches', () => {
     expect([api.clock.pendingTimers, api.server.openWatches]).to.deep.equal([0, 0]);
   });
 
-  it('have no timer while their client does not read', async () => {
+  it('start no timer for bookmarks while their client does not read', async () => {
     const api = new Api();
     await followed(api, '&allowWatchBookmarks=true');
     expect(api.clock.pendingTimers).to.equal(0);

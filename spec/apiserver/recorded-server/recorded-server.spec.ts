@@ -39,7 +39,7 @@ async function replay(topic: string, steps: readonly RecordedStep[]): Promise<Re
   return answers;
 }
 
-describe('the answers of a real server', () => {
+describe('the embedded server answers like the recorded real server', () => {
   for (const topic of topics) {
     describe(topic, () => {
       const steps = recordingOf(topic);

@@ -176,7 +176,7 @@ const requests: readonly (readonly [string, (api: Api) => Promise<Answer>, numbe
   ],
 ];
 
-describe('the embedded server, like a real one', () => {
+describe('the embedded server, like a real one,', () => {
   for (const [title, path, spec, change, causes] of updates) {
     it(`updates: ${title}`, async () => {
       const api = new Api();
@@ -221,7 +221,7 @@ describe('the embedded server, like a real one', () => {
       { template: { spec: once.spec } },
     ],
   ] as const) {
-    it(`writes ${title} at its first update without changes, because reads add defaults`, async () => {
+    it(`stores ${title} again at its first update without changes, because reads add defaults`, async () => {
       const api = new Api();
       const made = await api.create(path, { metadata: { name: 'a' }, spec });
       const versions = [made.metadata.resourceVersion];
@@ -282,7 +282,7 @@ describe('the embedded server, like a real one', () => {
     expect(body['spec']).to.include({ replicas: 8 });
   });
 
-  it('omits members without a value in YAML, as in JSON', async () => {
+  it('omits fields without a value in YAML, as in JSON', async () => {
     const api = new Api();
     await api.create('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'a' } });
     const { status, body } = await api.raw({
@@ -299,7 +299,7 @@ describe('the embedded server, like a real one', () => {
       .and.not.include('undefined');
   });
 
-  it('sorts names in YAML by the numbers in them', async () => {
+  it('sorts field names in YAML by the numbers in them', async () => {
     const api = new Api();
     const sorted = ['a-', 'a1', 'a01', 'a001', 'a2', 'a02', 'a10', 'a12', 'a100', 'ab'];
     const data = Object.fromEntries(sorted.toReversed().map((name) => [name, 'x']));

@@ -26,7 +26,7 @@ async function withShop(): Promise<Api> {
   return api;
 }
 
-describe('the warnings of an answer', () => {
+describe('the warnings in a response', () => {
   /** Sends a ConfigMap with unknown fields of these lengths. @returns the lengths of the warnings */
   async function warned(names: readonly string[]): Promise<string[]> {
     const fields = Object.fromEntries(names.map((name) => [name, 1]));
@@ -36,7 +36,7 @@ describe('the warnings of an answer', () => {
     return [...text.matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map(([, one = '']) => one);
   }
 
-  it('are complete up to 4,096 characters', async () => {
+  it('are complete if they have together at most 4,096 characters', async () => {
     const prefix = 'unknown field \\"';
     const [one = ''] = await warned(['x'.repeat(4_096 - 'unknown field ""'.length)]);
     expect(one).to.equal(`${prefix}${'x'.repeat(4_080)}\\"`);
@@ -44,7 +44,7 @@ describe('the warnings of an answer', () => {
     expect(cut).to.equal(`${prefix}${'x'.repeat(256 - 'unknown field "'.length)}`);
   });
 
-  it('are cut to 256 characters each, and limited to 16, if all are longer', async () => {
+  it('are cut to 256 characters each, and limited to 16, if they have together more than 4,096 characters', async () => {
     const names = Array.from({ length: 18 }, (_, n) => `é${n + 10}`.padEnd(300, 'é'));
     const texts = await warned(names);
     expect(texts.map((text) => text.length)).to.deep.equal(Array<number>(16).fill(257));
@@ -182,7 +182,7 @@ describe('patches that change the apiVersion or kind of an object', () => {
 });
 
 describe('bodies of requests', () => {
-  it('are read with U+FFFD in place of each lone surrogate, like in Go', async () => {
+  it('are read with U+FFFD in place of each lone surrogate, as Go does', async () => {
     const api = await withShop();
     const text =
       '{"metadata":{"name":"b"},"kind":"Shop","apiVersion":"example.com/v1","spec":SPEC}';
@@ -195,7 +195,7 @@ describe('bodies of requests', () => {
     ]);
   });
 
-  it('must be a Scale for /scale; for a custom resource, the message names an unregistered type', async () => {
+  it('must be a Scale for /scale; for a custom resource, the error names an unregistered type', async () => {
     const api = await withShop();
     await api.create(deployments, deployment('d'));
     const put = async (path: string, body: string) => {
@@ -213,7 +213,7 @@ describe('bodies of requests', () => {
     expect((await put(`${shops}/a`, large))[0]).to.equal(413);
   });
 
-  it('are read as YAML or protobuf by their type, and refused with another', async () => {
+  it('are read as YAML or protobuf by their Content-Type, and refused with another Content-Type', async () => {
     const api = new Api();
     const send = async (type: string, body: string | Uint8Array) => {
       const headers = { 'content-type': type };
@@ -235,7 +235,7 @@ describe('bodies of requests', () => {
     }
   });
 
-  it('are quoted up to 30 bytes if they are not objects, as text or in hexadecimal', async () => {
+  it('are quoted in the error up to 30 bytes if they are not objects, as text or in hexadecimal', async () => {
     const api = new Api();
     const quoted = async (body: string): Promise<string | undefined> => {
       const { message } = (await api.call('POST', configMaps, body)).body;
@@ -250,7 +250,7 @@ describe('bodies of requests', () => {
   });
 });
 
-describe('an error as YAML', () => {
+describe('an error in YAML', () => {
   it('is replaced by another error if its message has a character that YAML does not allow', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a'));

@@ -75,7 +75,7 @@ describe('bindings of pods', () => {
     ]);
   });
 
-  it('posted to /bindings neither check the uid nor copy the topology labels of the node', async () => {
+  it('that are posted to /bindings do not check the uid, and do not copy the topology labels of the node', async () => {
     const api = await withNode();
     await newPod(api, 'p');
     const metadata = { name: 'p', uid: 'x', labels: { b: 'c' } };
@@ -95,7 +95,7 @@ describe('bindings of pods', () => {
   });
 });
 
-describe('scales', () => {
+describe('writes of the subresource scale', () => {
   it('are refused if the body names another object or namespace', async () => {
     const api = new Api();
     await api.create(deployments, deployment('d'));
@@ -117,7 +117,7 @@ describe('scales', () => {
   });
 });
 
-describe('requests for tokens', () => {
+describe('requests for tokens of ServiceAccounts', () => {
   const accounts = '/api/v1/namespaces/default/serviceaccounts';
   const ask = (api: Api, spec: unknown, metadata?: object) =>
     api.call('POST', `${accounts}/a/token`, { spec, ...(metadata && { metadata }) });

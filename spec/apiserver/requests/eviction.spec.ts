@@ -94,7 +94,7 @@ describe('pods/eviction of the embedded server', () => {
     );
   });
 
-  it('spends a disruption of the budget, except in a dry run', async () => {
+  it('reduces disruptionsAllowed of the budget by one, except in a dry run', async () => {
     await createPod('one', web, ready);
     await createPod('two', web, ready);
     await createPod('three', web, ready);
@@ -125,7 +125,7 @@ describe('pods/eviction of the embedded server', () => {
     expect(await evict('three')).to.deep.equal(refused(why));
   });
 
-  it('writes its reason into a condition of the pod, and checks preconditions', async () => {
+  it('adds a condition with its reason to the pod, and checks preconditions', async () => {
     const metadata = { name: 'web', namespace: 'default', finalizers: ['example.com/f'] };
     const spec = { containers: [{ name: 'main', image: 'example.com/main' }] };
     await client.create<Pod>({ apiVersion: 'v1', kind: 'Pod', metadata, spec });
@@ -168,7 +168,7 @@ describe('pods/eviction of the embedded server', () => {
     expect(isLeft).to.equal(true);
   });
 
-  it('does not count an unready pod as a disruption if enough pods are healthy, or if the policy is AlwaysAllow', async () => {
+  it('does not reduce disruptionsAllowed for an unready pod if enough pods are healthy, or if the policy is AlwaysAllow', async () => {
     await createPod('web', web, unready);
     await createBudget('small', { ...exhausted, currentHealthy: 1, desiredHealthy: 2 });
     expect((await evict('web')).isLeft).to.equal(true);

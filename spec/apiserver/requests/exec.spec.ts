@@ -60,7 +60,7 @@ describe('commands in simulated pods', () => {
     return { stdout: await text(stdout), stderr: await text(stderr), status };
   }
 
-  it('get the answer of a pod rule: output, error output and exit code', async () => {
+  it('return the standard output, the error output and the exit code of a pod rule', async () => {
     cluster.pods.add({
       match: { name: 'db' },
       exec: [
@@ -117,7 +117,7 @@ describe('commands in simulated pods', () => {
   const input = (text: string): Buffer => Buffer.from(`\0${text}`);
   const endOfInput = Buffer.from([255, 0]);
 
-  it('are recorded once, however often the client ends its input', async () => {
+  it('are recorded once, even if the client closes the input twice', async () => {
     cluster.pods.add({ exec: [{ command: [], readsInput: true }] });
     const messages = [input('a'), input('b'), endOfInput, endOfInput];
     expect(await session('v5.channel.k8s.io', messages)).to.equal(1000);
@@ -131,7 +131,7 @@ describe('commands in simulated pods', () => {
     expect(cluster.pods.commands).to.deep.equal([]);
   });
 
-  it('end when a client disconnects whose protocol cannot close the input', async () => {
+  it('end when the client disconnects, if its protocol cannot close the input', async () => {
     cluster.pods.add({ exec: [{ command: [], readsInput: true }] });
     await session('v4.channel.k8s.io', [input('a')], true);
     await eventually(() => {
@@ -139,7 +139,7 @@ describe('commands in simulated pods', () => {
     });
   });
 
-  it('are refused over an unknown protocol', async () => {
+  it('are refused if the client offers only an unknown protocol', async () => {
     cluster.pods.add({ exec: [{ command: [] }] });
     const error: unknown = await session('v9', []).catch((thrown: unknown) => thrown);
     expect(error).to.have.property('message').that.includes('400');
@@ -152,7 +152,7 @@ describe('commands in simulated pods', () => {
     expect((await run(['id'])).stdout).to.equal('first');
   });
 
-  it('exit with the code of an unknown program if no rule matches', async () => {
+  it('return exit code 127, as for an unknown program, if no rule matches', async () => {
     cluster.pods.add({ exec: [{ command: ['psql'] }] });
     const { stderr, status } = await run(['ls', '-l']);
     expect(stderr).to.equal('ls: command not found: no pod rule answers it\n');
@@ -185,7 +185,7 @@ describe('commands in simulated pods', () => {
   }
 });
 
-describe('requests for other protocols', () => {
+describe('requests to switch to another protocol', () => {
   // Versions of Node.js differ in how much they read of a connection before they emit `upgrade`.
   let cluster: EmbeddedCluster;
 
@@ -194,7 +194,7 @@ describe('requests for other protocols', () => {
   });
   after(() => cluster.stop());
 
-  it('are answered over HTTP/1.1, with their body, and the connection stays open', async () => {
+  it('are answered over HTTP/1.1, also if they have a body, and the connection stays open', async () => {
     const { port } = new URL(cluster.url);
     const body = JSON.stringify({ metadata: { name: 'a' } });
     const path = '/api/v1/namespaces/default/configmaps';
@@ -244,7 +244,7 @@ describe('requests for other protocols', () => {
     await failed.finally(() => clearInterval(writing));
   });
 
-  it('receive the plain answer if the resource supports no other protocol', async () => {
+  it('receive an ordinary response if the resource supports no other protocol', async () => {
     const headers = { connection: 'Upgrade', upgrade: 'websocket' };
     const status = await new Promise<number | undefined>((resolve, reject) => {
       request(`${cluster.url}/api/v1/namespaces/default`, { headers }, (response) => {

@@ -8,12 +8,12 @@ function depthOf(value: unknown): number {
 }
 
 describe('scanJson', () => {
-  it('finds duplicate members with their paths', () => {
+  it('finds repeated names in an object, with their paths', () => {
     const text = '{"a":{"b":1,"b":2},"l":[{"x":"}\\"","x":1}],"a":3, "c" : "a"}';
     expect(scanJson(text).duplicates).to.deep.equal(['a.b', 'l[0].x', 'a']);
   });
 
-  it('recognizes a name in any escaping', () => {
+  it('recognizes a repeated name that is written with escapes', () => {
     expect(scanJson('{"ab":1,"\\u0061b":2}').duplicates).to.deep.equal(['ab']);
   });
 
@@ -27,7 +27,7 @@ describe('scanJson', () => {
     fc.assert(property);
   });
 
-  it('supports any depth', () => {
+  it('scans JSON of any depth', () => {
     const text = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
     expect(scanJson(text).depth).to.equal(200_000);
   });

@@ -31,7 +31,7 @@ describe('logs of simulated pods', () => {
     return [answer.status, await answer.text()] as const;
   }
 
-  it('are the text of an annotation, whole or its last lines', async () => {
+  it('are the text of an annotation, or its last lines with tailLines', async () => {
     expect(await read('web/log')).to.deep.equal([200, 'one\ntwo\nthree\n']);
     expect(await read('web/log?tailLines=2')).to.deep.equal([200, 'two\nthree\n']);
     expect(await read('web/log?tailLines=0')).to.deep.equal([200, '']);
@@ -98,7 +98,7 @@ describe('logs of simulated pods', () => {
     expect((await read('crashing/log?previous=true'))[0]).to.equal(200);
   });
 
-  it('need the name of one of several containers', async () => {
+  it('require the name of a container if the pod has several', async () => {
     const [status, text] = await read('pair/log');
     expect(status).to.equal(400);
     expect(text).to.include('choose one of: [first a b]');

@@ -55,7 +55,7 @@ describe('a body in YAML', () => {
     expect(await read('!!omap [k: a]')).to.include('cannot unmarshal array');
   });
 
-  it('is refused with the directive of another version, or an unknown directive', async () => {
+  it('is refused with a %YAML directive of another version, or with an unknown directive', async () => {
     for (const version of ['1.0', '1.2', '2.0']) {
       expect(await dataOf(`%YAML ${version}\n---\n${head}`)).to.equal(
         `${refused}found incompatible YAML document`,
@@ -64,7 +64,7 @@ describe('a body in YAML', () => {
     expect(await dataOf(`%FOO\n---\n${head}`)).to.include('Unknown directive %FOO at line 1');
   });
 
-  it('is refused if its aliases stand for more characters than a body may have', async () => {
+  it('is refused if its aliases expand to more characters than a body may have', async () => {
     const text = (aliases: number): string =>
       `${head}x: [&x ${'v'.repeat(1_000)}${', *x'.repeat(aliases)}]\ndata: {k: v}`;
     expect(await dataOf(text(3_000))).to.deep.equal({ k: 'v' });

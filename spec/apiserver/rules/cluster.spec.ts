@@ -10,7 +10,7 @@ function owner(name: string, controller: boolean): object {
   return { apiVersion: 'v1', kind: 'Pod', name, uid: `uid-of-${name}`, controller };
 }
 
-describe('metadata', () => {
+describe('the metadata of an object', () => {
   it('accepts only one controller', async () => {
     const metadata = { ownerReferences: [owner('a', true), owner('b', true)] };
     const answer = await new Api().call('POST', configMaps, configMap('a', {}, metadata));
@@ -50,7 +50,7 @@ describe('metadata', () => {
     expect(body.metadata).to.deep.include(metadata);
   });
 
-  it('must match the path', async () => {
+  it('must have the name and the namespace in the path', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a'));
     const name = await api.call('PUT', `${configMaps}/a`, configMap('b'));
@@ -60,8 +60,8 @@ describe('metadata', () => {
   });
 });
 
-describe('leases', () => {
-  it('keep microseconds', async () => {
+describe('Leases', () => {
+  it('keep the microseconds of their times', async () => {
     const api = new Api();
     const spec = { holderIdentity: 'me', renewTime: '2026-01-01T00:00:00.000012Z' };
     const created = await api.create(leases, { metadata: { name: 'a' }, spec });
@@ -83,7 +83,7 @@ describe('leases', () => {
   });
 });
 
-describe('events', () => {
+describe('Events', () => {
   const event = {
     metadata: { name: 'a.1', namespace: 'default' },
     eventTime: '2026-01-01T00:00:00.000000Z',
@@ -111,7 +111,7 @@ describe('events', () => {
     expect(selected.body.items).to.have.length(1);
   });
 
-  it('accept updates of their series only', async () => {
+  it('accept only updates that change their series', async () => {
     const api = new Api();
     await api.create(events, event);
     const series = { count: 2, lastObservedTime: '2026-01-01T00:00:01.000000Z' };
@@ -155,7 +155,7 @@ describe('events', () => {
   });
 });
 
-describe('role bindings', () => {
+describe('RoleBindings', () => {
   it('have an immutable role', async () => {
     const api = new Api();
     const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'a' };
@@ -171,8 +171,8 @@ describe('role bindings', () => {
   });
 });
 
-describe('namespaces', () => {
-  it('are in the phase that fits their deletion', async () => {
+describe('Namespaces', () => {
+  it('cannot have the phase Terminating in their status while they are not being deleted', async () => {
     const api = new Api();
     const status = { status: { phase: 'Terminating' } };
     const answer = await api.call('PATCH', '/api/v1/namespaces/default/status', status, merge);

@@ -4,7 +4,7 @@ import { causeFields } from '../causes.js';
 
 const secrets = '/api/v1/namespaces/default/secrets';
 
-describe('config maps', () => {
+describe('ConfigMaps', () => {
   it('are refused above 1 MiB', async () => {
     const api = new Api();
     const big = configMap('a', { x: 'x'.repeat(1024 * 1024 + 1) });
@@ -33,7 +33,7 @@ describe('config maps', () => {
   });
 });
 
-describe('secrets', () => {
+describe('Secrets', () => {
   it('encode stringData, and keep base64', async () => {
     const api = new Api();
     const body = { metadata: { name: 'a' }, data: { x: 'eA==' }, stringData: { y: 'é' } };
@@ -42,7 +42,7 @@ describe('secrets', () => {
     expect(created).not.to.have.property('stringData');
   });
 
-  it('keep keys and types such as constructor and __proto__', async () => {
+  it('keep keys and types that are names of JavaScript members, such as constructor and __proto__', async () => {
     const stringData = JSON.parse('{"__proto__":"x","constructor":"y"}') as object;
     const body = { metadata: { name: 'a' }, stringData, type: 'constructor' };
     const { data, type } = await new Api().create(secrets, body);
@@ -78,7 +78,7 @@ describe('secrets', () => {
     expect(causeFields(await api.call('POST', secrets, body))).to.deep.equal(['data[tls.key]']);
   });
 
-  it('do not appear in an error', async () => {
+  it('do not show their values in an error', async () => {
     const api = new Api();
     const data = { '.dockerconfigjson': Buffer.from('hunter2').toString('base64') };
     const body = { metadata: { name: 'a' }, type: 'kubernetes.io/dockerconfigjson', data };

@@ -54,7 +54,7 @@ describe('schedules of CronJobs', () => {
 });
 
 describe('templates of CronJobs', () => {
-  it('must not set selector or manualSelector; selector is reported first', async () => {
+  it('must not set selector or manualSelector, and report selector first', async () => {
     const selector = { matchLabels: { app: 'a' } };
     const spec = { template: { spec: podSpec }, selector, manualSelector: true };
     const fields = causeFields(await create({ jobTemplate: { spec } }));

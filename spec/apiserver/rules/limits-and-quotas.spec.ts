@@ -132,7 +132,7 @@ describe('LimitRanges', () => {
     );
   });
 
-  it('refuse claims that grow too large', async () => {
+  it('refuse updates of claims to sizes that are too large', async () => {
     const api = await withLimits({ type: 'PersistentVolumeClaim', max: { storage: '2Gi' } });
     const grown = await withClaim(api);
     expect((await grown('2Gi')).code).to.equal(200);
@@ -155,7 +155,7 @@ describe('ResourceQuotas', () => {
     expect((await api.call('POST', configMaps, configMap('b'))).code).to.equal(201);
   });
 
-  it('refuse Pods whose requests exceed the rest of the quota, and do not count finished Pods', async () => {
+  it('refuse Pods whose requests exceed what is left of the quota, and do not count finished Pods', async () => {
     const api = await withQuota({ 'requests.cpu': '1' });
     await api.create(path('pods'), pod('a', { requests: { cpu: '700m' } }));
     const second = pod('b', { requests: { cpu: '400m' } });
@@ -167,7 +167,7 @@ describe('ResourceQuotas', () => {
     expect((await api.call('POST', path('pods'), second)).code).to.equal(201);
   });
 
-  it('accept changes that use no more of an exceeded resource', async () => {
+  it('accept changes that do not increase the use of an exceeded resource', async () => {
     const api = new Api();
     await api.create(path('pods'), pod('a', { requests: { cpu: '2', memory: '1Mi' } }));
     const hard = { 'requests.cpu': '1' };
@@ -183,7 +183,7 @@ describe('ResourceQuotas', () => {
     expect((await api.call('POST', path('pods'), none)).code).to.equal(201);
   });
 
-  it('count what an update of a claim or a Service uses in addition', async () => {
+  it('count the increase of usage by an update of a claim or a Service', async () => {
     const api = await withQuota({ 'requests.storage': '2Gi', 'services.loadbalancers': '0' });
     const grown = await withClaim(api);
     expect((await grown('2Gi')).code).to.equal(200);

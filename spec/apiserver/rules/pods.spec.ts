@@ -12,7 +12,7 @@ function pod(spec: object = {}): object {
 }
 
 describe('pods', () => {
-  it('get host ports with hostNetwork, but pod templates do not', async () => {
+  it('receive host ports for hostNetwork, but pod templates do not', async () => {
     const api = new Api();
     const containers = [{ ...container, ports: [{ containerPort: 80 }] }];
     const spec = { containers, hostNetwork: true };
@@ -24,7 +24,7 @@ describe('pods', () => {
     expect(owner).to.have.deep.nested.property(port, { containerPort: 80, protocol: 'TCP' });
   });
 
-  it('name the field of the container list whose length an update changes', async () => {
+  it('are refused with the name of the container list whose length an update changes', async () => {
     const api = new Api();
     const initContainers = [{ ...container, name: 'i' }];
     await api.create(pods, pod({ initContainers }));
@@ -33,7 +33,7 @@ describe('pods', () => {
     expect(causeFields(answer)).to.deep.equal(['spec.initContainers']);
   });
 
-  it('accept only changes of images in their spec', async () => {
+  it('accept a change of an image, and refuse a change of hostNetwork', async () => {
     const api = new Api();
     await api.create(pods, pod());
     const image = { spec: { containers: [{ ...container, image: 'nginx:1.28' }] } };
@@ -76,7 +76,7 @@ describe('pods', () => {
       });
     });
 
-    it('keep only their own toleration if that of the class differs only by the explicit default operator', async () => {
+    it('receive no toleration of the class that differs from their own only by the explicit operator Equal', async () => {
       const effect = 'NoExecute';
       const given = { key: 'sandbox', value: 'x', effect };
       const equal = { ...given, operator: 'Equal' };
@@ -90,7 +90,7 @@ describe('pods', () => {
       expect(await added(given, given)).to.deep.equal([given]);
     });
 
-    it('may set an overhead that equals that of the class', async () => {
+    it('may set an overhead that equals the overhead of the class', async () => {
       const api = await withClass({ overhead: { podFixed: { cpu: '1' } } });
       const answer = await api.call(
         ...(['POST', pods, pod({ runtimeClassName, overhead: { cpu: '1000m' } })] as const),
@@ -172,7 +172,7 @@ describe('pods', () => {
       .that.equals('The pod has completed successfully.');
   });
 
-  it('are bound to a node only once', async () => {
+  it('cannot be bound to a node twice', async () => {
     const api = new Api();
     await api.create(pods, pod());
     const bind = (name: string): object => ({
@@ -185,13 +185,13 @@ describe('pods', () => {
   });
 });
 
-describe('pods with a projected token', () => {
+describe('pods with and without a projected token', () => {
   const token = (name?: string): object => ({
     ...{ containers: [container], ...(name !== undefined && { serviceAccountName: name }) },
     volumes: [{ name: 'v', projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } }],
   });
 
-  it('run as the service account default, unless they name another', async () => {
+  it('with a token run as the service account default, unless they name another account', async () => {
     const api = new Api();
     const { spec } = (await api.create(pods, pod(token()))) as { spec?: object };
     const account = { serviceAccountName: 'default', serviceAccount: 'default' };
@@ -201,7 +201,7 @@ describe('pods with a projected token', () => {
     expect((await api.create(pods, named))['spec']).to.deep.include(own);
   });
 
-  it('are refused if an update removes their service account', async () => {
+  it('with a token are refused if an update removes their service account', async () => {
     const api = new Api();
     const { spec } = (await api.create(pods, pod(token()))) as { spec?: object };
     expect((await api.call('PUT', `${pods}/a`, pod(spec))).code).to.equal(200);
@@ -211,7 +211,7 @@ describe('pods with a projected token', () => {
     expect(causeMessages(answer)[field]).to.match(/when serviceAccountName is not set$/);
   });
 
-  it('are the only pods that get the service account default: others get none', async () => {
+  it('without a token do not receive the service account default', async () => {
     const created = await new Api().create(pods, pod());
     expect(created['spec']).not.to.have.any.keys('serviceAccountName', 'serviceAccount');
   });

@@ -33,7 +33,7 @@ describe('PriorityClasses', () => {
     );
   });
 
-  it('must not take a name of the system', async () => {
+  it('must not have a name that begins with system-', async () => {
     const answer = await new Api().call('POST', classes, priorityClass('system-own', 5));
     expect(causeFields(answer)).to.deep.equal(['metadata.name']);
     expect(causeMessages(answer)['metadata.name']).to.contain(
@@ -41,7 +41,7 @@ describe('PriorityClasses', () => {
     );
   });
 
-  it('are refused if another class is already the global default', async () => {
+  it('with globalDefault are refused if another class is already the global default', async () => {
     const api = new Api();
     await api.create(classes, priorityClass('normal', 5, { globalDefault: true }));
     const second = priorityClass('other', 6, { globalDefault: true });
@@ -88,7 +88,7 @@ describe('PriorityClasses', () => {
     expect(body['spec']).to.include({ priority: 7, preemptionPolicy: 'Never' });
   });
 
-  it('must exist: a pod with an unknown class is refused, by the prefix of its generated name', async () => {
+  it('must exist: the refusal of a pod with an unknown class names the pod by its generateName', async () => {
     const generateName = 'web-';
     const given = pod({ priorityClassName: 'none' }, { generateName });
     const answer = await new Api().call('POST', pods, given);

@@ -298,7 +298,7 @@ describe('the rules of rarely used kinds', () => {
     expect(body['spec']).to.deep.include({ username: 'jane', groups });
   });
 
-  it('refuse ephemeral containers in a pod template, and still report problems within them', async () => {
+  it('refuse ephemeral containers in a pod template, and also report problems within these containers', async () => {
     const { template } = sampleKinds.find(({ kind }) => kind === 'PodTemplate')?.fields ?? {};
     const { metadata, spec } = template as { metadata: Fields; spec: Fields };
     const ephemeralContainers = [{ name: 'e', image: 'i', ports: [{ containerPort: 1 }] }];
@@ -343,7 +343,7 @@ describe('the rules of rarely used kinds', () => {
     expect(body.metadata.labels).to.equal(undefined);
   });
 
-  it('keep the transition of each condition of a signing request', async () => {
+  it('keep lastTransitionTime of each condition of a CertificateSigningRequest', async () => {
     const api = new Api();
     const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
     await api.create(path, { metadata: { name: 'one' }, spec: signingRequest });
@@ -363,7 +363,7 @@ describe('the rules of rarely used kinds', () => {
     expect(await write(types)).to.deep.equal(times);
   });
 
-  it('allow an update of a volume source to add the expansion secret, and nothing else', async () => {
+  it('allow an update of the source of a PersistentVolume only to add controllerExpandSecretRef', async () => {
     const api = new Api();
     const spec = {
       ...{ capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'] },
@@ -379,7 +379,7 @@ describe('the rules of rarely used kinds', () => {
     expect((await change({ volumeHandle: 'b' })).code).to.equal(422);
   });
 
-  it('warn about removed fields of nodes and volumes', async () => {
+  it('warn about removed fields of Nodes and PersistentVolumes', async () => {
     const api = new Api();
     const warningOf = async (path: string, body: object): Promise<string | undefined> =>
       (await api.call('POST', path, body)).headers['warning'];
@@ -408,7 +408,7 @@ describe('the rules of rarely used kinds', () => {
     expect(specs).to.deep.equal([{ podCIDR: two[0], podCIDRs: two }, one, one]);
   });
 
-  it('drop the deprecated topology of EndpointSlices unchecked', async () => {
+  it('drop deprecatedTopology of EndpointSlices without a check', async () => {
     const api = new Api();
     const path = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
     const endpoint = { addresses: ['10.1.2.3'], conditions: {}, zone: 'z' };

@@ -11,7 +11,7 @@ async function problemsOf(apiVersion: string, kind: string): Promise<Record<stri
   );
 }
 
-describe('targets of autoscalers', () => {
+describe('the scale targets of HorizontalPodAutoscalers', () => {
   const field = 'spec.scaleTargetRef.apiVersion';
 
   it('require a group in their apiVersion', async () => {
@@ -36,7 +36,7 @@ describe('targets of autoscalers', () => {
   });
 });
 
-describe('statuses of disruption budgets', () => {
+describe('updates of the status of PodDisruptionBudgets', () => {
   it('require valid conditions and no negative numbers', async () => {
     const api = new Api();
     const budgets = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';

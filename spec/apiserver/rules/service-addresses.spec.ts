@@ -13,8 +13,8 @@ function portsOf(object: UnstructuredObject): readonly { readonly nodePort?: num
   return (object['spec'] as { ports: { nodePort?: number }[] }).ports;
 }
 
-describe('addresses and ports of Services', () => {
-  it('are refused if they are the first or last of the range, outside it, or IPv6', async () => {
+describe('Services with addresses and ports', () => {
+  it('are refused if their clusterIP is the first or the last of the range, outside the range, or IPv6', async () => {
     const api = new Api();
     const why = async (clusterIP: string, query = ''): Promise<unknown> =>
       causeMessages(await api.call('POST', services + query, service('a', { clusterIP })));
@@ -33,7 +33,7 @@ describe('addresses and ports of Services', () => {
     });
   });
 
-  it('are placeholders outside the ranges in a dry run', async () => {
+  it('receive an address and node ports outside the ranges in a dry run', async () => {
     const api = new Api();
     const spec = { type: 'LoadBalancer', externalTrafficPolicy: 'Local' };
     const { body } = await api.call('POST', `${services}?dryRun=All`, service('a', spec));
@@ -41,7 +41,7 @@ describe('addresses and ports of Services', () => {
     expect(portsOf(body)[0]?.nodePort).to.equal(32_769);
   });
 
-  it('may be a nodePort outside the range in a dry run, but not one in use', async () => {
+  it('may set a nodePort outside the range in a dry run, but not a nodePort in use', async () => {
     const api = new Api();
     const spec = (nodePort: number): object => ({
       type: 'NodePort',
@@ -63,7 +63,7 @@ describe('addresses and ports of Services', () => {
     ).to.equal(201);
   });
 
-  it('may repeat a nodePort for another protocol of the same Service, but not for another Service', async () => {
+  it('may repeat a nodePort for another protocol, but not a nodePort of another Service', async () => {
     const api = new Api();
     const dns = [
       { port: 53, name: 'a' },
@@ -83,7 +83,7 @@ describe('addresses and ports of Services', () => {
     expect(causeFields(other)).to.deep.equal(['spec.ports[0].nodePort']);
   });
 
-  it('include a healthCheckNodePort, which updates keep and a deletion frees', async () => {
+  it('keep their healthCheckNodePort in updates, and release it when they no longer need it', async () => {
     const api = new Api();
     const spec = (healthCheckNodePort?: number): object => ({
       type: 'LoadBalancer',
@@ -114,7 +114,7 @@ describe('addresses and ports of Services', () => {
     await api.create(services, service('b', spec(30_080)));
   });
 
-  it('keep nodePorts that an update omits only if both versions allocate node ports', async () => {
+  it('keep nodePorts that an update omits only if both the old and the new object allocate node ports', async () => {
     const api = new Api();
     const bare = { type: 'LoadBalancer', allocateLoadBalancerNodePorts: false };
     const chosen = { ...bare, ports: [{ port: 80, nodePort: 30_080 }] };
@@ -164,7 +164,7 @@ describe('addresses and ports of Services', () => {
     expect(answer.body).to.include({ code: 500, message: 'duplicate nodePort: {TCP 30080}' });
   });
 
-  it('are removed from status.loadBalancer when the type changes', async () => {
+  it('lose status.loadBalancer when their type changes', async () => {
     const api = new Api();
     await api.create(services, service('a', { type: 'LoadBalancer' }));
     const status = { loadBalancer: { ingress: [{ ip: '1.2.3.4' }] } };
@@ -174,7 +174,7 @@ describe('addresses and ports of Services', () => {
     expect(body['status']).to.deep.equal({ loadBalancer: {} });
   });
 
-  it('lose loadBalancerClass when the type changes', async () => {
+  it('lose loadBalancerClass when their type changes', async () => {
     const api = new Api();
     const loadBalancerClass = 'example.com/a';
     await api.create(services, service('a', { type: 'LoadBalancer', loadBalancerClass }));
@@ -244,7 +244,7 @@ describe('addresses and ports of Services', () => {
     });
   }
 
-  it('have both IP families for a headless Service without selector, unless ipFamilyPolicy is SingleStack', async () => {
+  it('have both IP families if they are headless without a selector, unless ipFamilyPolicy is SingleStack', async () => {
     const api = new Api();
     const bare = (name: string, spec: object = {}): object =>
       service(name, { clusterIP: 'None', selector: {}, ...spec });
@@ -270,7 +270,7 @@ describe('addresses and ports of Services', () => {
     expect(causeFields(answer)).to.deep.equal(['spec.ipFamilies[0]']);
   });
 
-  it('include nodePorts only if the type of the Service has node ports', async () => {
+  it('reserve nodePorts only if their type has node ports', async () => {
     const api = new Api();
     const ports = [{ port: 80, nodePort: 30_080 }];
     const external = { type: 'ExternalName', externalName: 'example.com', ports };
@@ -284,7 +284,7 @@ describe('addresses and ports of Services', () => {
     await api.create(services, service('c', { type: 'NodePort', ports }));
   });
 
-  it('refuse a healthCheckNodePort that is invalid, or that the type does not use', async () => {
+  it('are refused with a healthCheckNodePort that is invalid, or that their type does not use', async () => {
     const api = new Api();
     const why = async (spec: object): Promise<unknown> =>
       causeMessages(await api.call('POST', `${services}?dryRun=All`, service('a', spec)));
@@ -298,7 +298,7 @@ describe('addresses and ports of Services', () => {
     });
   });
 
-  it('may repeat an address in use only in a dry run', async () => {
+  it('may set a clusterIP that is in use only in a dry run', async () => {
     const api = new Api();
     const body = service('a', { clusterIP: '10.96.0.1' });
     expect((await api.call('POST', `${services}?dryRun=All`, body)).code).to.equal(201);

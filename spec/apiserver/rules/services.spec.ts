@@ -21,7 +21,7 @@ function specOf(object: UnstructuredObject): ServiceSpec {
   return object['spec'] as ServiceSpec;
 }
 
-describe('services', () => {
+describe('Services', () => {
   it('receive a unique address and the defaults of a cluster', async () => {
     const api = new Api();
     const { clusterIP, ...spec } = specOf(await api.create(services, service('a')));
@@ -65,7 +65,7 @@ describe('services', () => {
     expect((await api.call('POST', path, one)).body.kind).to.equal('Endpoints');
   });
 
-  it('do not show internalTrafficPolicy while the type is ExternalName, and keep it stored', async () => {
+  it('keep internalTrafficPolicy stored while their type is ExternalName, but do not show it', async () => {
     const api = new Api();
     await api.create(services, service('a', { internalTrafficPolicy: 'Local' }));
     const since = api.server.resourceVersion;
@@ -86,7 +86,7 @@ describe('services', () => {
     await api.server.stop();
   });
 
-  it('allocate an address with a number of lookups independent of other Services', async () => {
+  it('are allocated an address with the same number of lookups, however many Services exist', async () => {
     const api = new Api();
     const create = (name: string): Promise<unknown> =>
       api.create(services, service(name, { type: 'NodePort' }));
@@ -121,7 +121,7 @@ describe('services', () => {
     );
   });
 
-  it('remain headless', async () => {
+  it('remain headless after an update without clusterIP', async () => {
     const api = new Api();
     const created = await api.create(services, service('a', { clusterIP: 'None' }));
     expect(specOf(created).clusterIPs).to.deep.equal(['None']);
@@ -150,7 +150,7 @@ describe('services', () => {
     expect(specOf(free).ports[0]?.nodePort).to.be.within(30000, 32767);
   });
 
-  it('lose their node ports with a change of type', async () => {
+  it('lose their node ports when their type changes', async () => {
     const api = new Api();
     await api.create(services, service('a', { type: 'NodePort' }));
     const patch = { spec: { type: 'ClusterIP' } };
@@ -158,7 +158,7 @@ describe('services', () => {
     expect(specOf(body).ports[0]).not.to.have.property('nodePort');
   });
 
-  it('refuse an address that is allocated or out of range', async () => {
+  it('are refused with an address that is allocated or out of range', async () => {
     const api = new Api();
     await api.create(services, service('a', { clusterIP: '10.96.7.7' }));
     const taken = await api.call('POST', services, service('b', { clusterIP: '10.96.7.7' }));
@@ -168,7 +168,7 @@ describe('services', () => {
     }
   });
 
-  it('allocate no address in a dry run or for a refused object', async () => {
+  it('do not reserve an address in a dry run, or if they are refused', async () => {
     const api = new Api();
     const body = service('a', { clusterIP: '10.96.7.7' });
     expect((await api.call('POST', `${services}?dryRun=All`, body)).code).to.equal(201);
@@ -211,7 +211,7 @@ describe('services', () => {
     });
   }
 
-  it('do not change when applied twice', async () => {
+  it('do not change when the same configuration is applied twice', async () => {
     const api = new Api();
     const body = { apiVersion: 'v1', kind: 'Service', ...service('a') };
     const path = `${services}/a?fieldManager=m`;

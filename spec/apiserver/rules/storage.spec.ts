@@ -48,7 +48,7 @@ describe('persistent volume claims', () => {
     expect(created).to.have.nested.property('spec.storageClassName', 'standard');
   });
 
-  it('expand when bound and allowed by their class', async () => {
+  it('expand if they are bound and their class allows it', async () => {
     const api = await withClasses();
     await bound(api, 'elastic');
     expect((await grow(api, '2Gi')).code).to.equal(200);

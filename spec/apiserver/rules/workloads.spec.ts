@@ -156,7 +156,7 @@ describe('pod templates', () => {
   }
 });
 
-describe('deployments', () => {
+describe('Deployments', () => {
   it('warn about their pod template when the generation changes', async () => {
     const api = new Api();
     const spread = { maxSkew: 1, topologyKey: 't', whenUnsatisfiable: 'DoNotSchedule' };
@@ -168,7 +168,7 @@ describe('deployments', () => {
     expect(labelled.headers).not.to.have.property('warning');
   });
 
-  it('require an immutable selector that matches their pods', async () => {
+  it('require an immutable selector that matches the labels of their template', async () => {
     const api = new Api();
     const none = deployment('web', { selector: { matchLabels: {} } });
     expect(causeFields(await api.call('POST', deployments, none))).to.include('spec.selector');
@@ -188,15 +188,15 @@ describe('deployments', () => {
     expect(causeMessages(answer)['spec.selector']).to.match(/: field is immutable$/);
   });
 
-  it('refuse a rollout with neither surge nor unavailable pods', async () => {
+  it('must not set both maxSurge and maxUnavailable to 0', async () => {
     const strategy = { rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } };
     const answer = await new Api().call('POST', deployments, deployment('web', { strategy }));
     expect(causeFields(answer)).to.deep.equal(['spec.strategy.rollingUpdate.maxUnavailable']);
   });
 });
 
-describe('stateful sets', () => {
-  it('accept changes only of fields that can be rolled out', async () => {
+describe('StatefulSets', () => {
+  it('refuse a change of serviceName, but accept changes of replicas and minReadySeconds', async () => {
     const api = new Api();
     await api.create(`${apps}/statefulsets`, statefulSet());
     const allowed = { spec: { replicas: 3, minReadySeconds: 4 } };
@@ -208,7 +208,7 @@ describe('stateful sets', () => {
     );
   });
 
-  it('receive default policies and claims', async () => {
+  it('receive defaults for their policies and claims', async () => {
     const volumeClaimTemplates = [
       {
         metadata: { name: 'd' },
@@ -240,7 +240,7 @@ describe('stateful sets', () => {
   });
 });
 
-describe('jobs', () => {
+describe('Jobs', () => {
   it('accept a change of completions only together with parallelism if they are indexed', async () => {
     const api = new Api();
     const path = `${batch}/jobs/a`;
@@ -275,7 +275,7 @@ describe('jobs', () => {
     );
   });
 
-  it('select their pods by their own uid', async () => {
+  it('select their pods by the uid of the Job', async () => {
     const created = await new Api().create(`${batch}/jobs`, job());
     const { uid = '' } = created.metadata;
     const { spec } = created as unknown as { spec: { selector: object; template: object } };
@@ -374,7 +374,7 @@ describe('jobs', () => {
   });
 });
 
-describe('scale', () => {
+describe('the subresource scale', () => {
   it('reads and writes the replicas of a workload', async () => {
     const api = new Api();
     await api.create(deployments, deployment('web'));

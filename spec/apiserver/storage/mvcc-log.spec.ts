@@ -19,7 +19,7 @@ describe('MvccLog', () => {
     expect(() => (first.object.metadata.name = 'x')).to.throw(TypeError);
   });
 
-  it('keeps changes up to its limit of bytes, and at least the last one', () => {
+  it('keeps the latest changes within its limit of bytes, and always the last change', () => {
     const log = new MvccLog({ length: 1_000, bytes: 1_000 });
     const text = (n: number) => ({ ...object('a'), text: 'x'.repeat(n) });
     const things = log.collection('things');
@@ -74,7 +74,7 @@ describe('MvccLog', () => {
     expect(things.keys('')).to.deep.equal(['a', 'c', 'd', 'e']);
   });
 
-  it('notifies listeners in order, even if one of them commits', () => {
+  it('notifies listeners in the order of changes, even if a listener commits a change', () => {
     const log = new MvccLog({ length: 10 });
     const heard: number[] = [];
     log.subscribe(({ key }) => {

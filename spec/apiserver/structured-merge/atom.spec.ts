@@ -22,7 +22,7 @@ describe('atomOf', () => {
     expect(atomOf(undefined).list?.atomic).to.equal(true);
   });
 
-  it('uses the patch strategy of types without a list type', () => {
+  it('uses the patch strategy of a list that has no list type', () => {
     const list = (more: Schema) => atomOf({ type: 'array', items: text, ...more }).list;
     const merged = { 'x-kubernetes-patch-strategy': 'merge,retainKeys' };
     expect(list(merged)).to.include({ atomic: false }).with.property('keys').that.is.empty;
@@ -34,7 +34,7 @@ describe('atomOf', () => {
     expect(atomic).to.have.property('atomic', true);
   });
 
-  it('resolves an allOf with one entry, whose type the field can override', () => {
+  it('resolves an allOf with one entry, whose type the field itself can override', () => {
     const type: Schema = { type: 'object', properties: { a: text } };
     expect(atomOf({ allOf: [type], default: {} })).to.equal(atomOf(type));
     const atomic = atomOf({ allOf: [type], 'x-kubernetes-map-type': 'atomic' });
@@ -44,7 +44,7 @@ describe('atomOf', () => {
     expect(scalar).to.equal(atomOf(text));
   });
 
-  it('accepts unknown fields below x-kubernetes-preserve-unknown-fields only', () => {
+  it('accepts unknown fields only below x-kubernetes-preserve-unknown-fields', () => {
     const inner: Schema = { type: 'object', properties: { a: text } };
     const keeps = { 'x-kubernetes-preserve-unknown-fields': true };
     const outer: Schema = { type: 'object', properties: { inner }, ...keeps };
@@ -113,7 +113,7 @@ describe('validateValue', () => {
     });
   }
 
-  it('accepts duplicate keys in live lists', () => {
+  it('accepts entries with the same key in lists of the live object', () => {
     const atom = atomOf(list(['a']));
     const twice = [{ a: 'x' }, { a: 'x' }];
     expect(validateValue(twice, atom, { allowDuplicates: true })).to.deep.equal([]);
@@ -122,7 +122,7 @@ describe('validateValue', () => {
 });
 
 describe('zeroObject', () => {
-  it('contains structs that are not pointers, and required lists as null', () => {
+  it('contains null for required lists, and empty structs for fields that are not pointers', () => {
     const struct: Schema = { type: 'object', properties: { inner: text } };
     const schema: Schema = {
       type: 'object',

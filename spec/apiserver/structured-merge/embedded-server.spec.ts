@@ -36,7 +36,7 @@ const known: Readonly<Record<string, { readonly step: number; readonly reason: s
 };
 
 for (const table of ['ownership', 'structures', 'custom', 'strategic']) {
-  describe(`the embedded server answers as the real one did: ${table}`, () => {
+  describe(`the embedded server answers as a real server did: ${table}`, () => {
     let server: EmbeddedApiServer;
     let transport: Transport;
     let clock: VirtualClock;

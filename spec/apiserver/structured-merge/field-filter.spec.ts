@@ -16,13 +16,13 @@ const set = FieldSet.of(
 const kept = (filtered: FieldSet) => filtered.toString().split('\n');
 
 describe('excludeFields', () => {
-  it('excludes fields with everything below them', () => {
+  it('removes fields from a set, together with everything below them', () => {
     expect(
       kept(excludeFields('status', 'metadata.labels', 'spec.containers')(set, 'v1')),
     ).to.deep.equal(['.metadata.finalizers']);
   });
 
-  it('returns the same set if it excludes nothing', () => {
+  it('returns the same set if it removes nothing', () => {
     expect(excludeFields('data')(set, 'v1')).to.equal(set);
   });
 });

@@ -117,7 +117,7 @@ describe('fieldManagerApply', () => {
     fc.assert(property);
   });
 
-  it('shares unchanged values', () => {
+  it('shares unchanged values with the live object', () => {
     const live = stored(apply(undefined, make({ text: 'x', map: { a: 'b' }, list: [{ a: 'x' }] })));
     const next = apply(live, make({ text: 'y', map: { a: 'b' }, list: [{ a: 'x' }] }));
     const [before, after] = [live['spec'] as never, next['spec'] as never];
@@ -125,7 +125,7 @@ describe('fieldManagerApply', () => {
     expect(after['list']).to.equal(before['list']);
   });
 
-  it('keeps the time of an entry until the object changes, and sets none for a new entry', () => {
+  it('keeps the time of an entry until the object changes, and sets no time for a new entry', () => {
     const live = stored(apply(undefined, make({ text: 'x' })));
     const second = apply(live, make({ text: 'x' }), 'two', { now: later });
     expect(managers(second)).to.deep.equal(['two Apply ', 'op Apply 00:00']);
@@ -158,7 +158,7 @@ describe('fieldManagerApply', () => {
     expect(() => apply(live, managed)).to.throw('metadata.managedFields must be nil');
   });
 
-  it('reports the live object if it does not fit the schema', () => {
+  it('names the live object in its error if the live object does not fit the schema', () => {
     const live = stored(make({ text: 5 }));
     live.metadata.managedFields = apply(undefined, make({ text: 'x' })).metadata.managedFields!;
     expect(() => apply(live, make({ tags: ['a'] }))).to.throw(
@@ -167,7 +167,7 @@ describe('fieldManagerApply', () => {
     );
   });
 
-  it('treats prototype names as data', () => {
+  it('treats fields named like JavaScript prototype members as data', () => {
     const applied = JSON.parse(
       '{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"thing"},' +
         '"spec":{"map":{"__proto__":"a","constructor":"b"}}}',
@@ -228,7 +228,7 @@ describe('fieldManagerApply across versions', () => {
     expect(next['spec']).to.deep.equal({ string: 'y' });
   });
 
-  it('drops entries of a version that is no longer served', () => {
+  it('drops entries for a version that is no longer served', () => {
     const [entry] = live.metadata.managedFields!;
     const old = { ...entry!, manager: 'old', apiVersion: 'example.com/v0' };
     const metadata = { ...liveV2.metadata, managedFields: [...live.metadata.managedFields!, old] };
@@ -238,13 +238,13 @@ describe('fieldManagerApply across versions', () => {
 });
 
 describe('fieldManagerUpdate', () => {
-  it('records a writer without a name as unknown', () => {
+  it('records the manager unknown for a writer without a name', () => {
     expect(managers(update(undefined, make({ text: 'x' }), ''))).to.deep.equal([
       'unknown Update 00:00',
     ]);
   });
 
-  it('changes no entry without a change', () => {
+  it('leaves all entries unchanged if the object does not change', () => {
     const property = fc.property(thing, thing, (first, second) => {
       const live = stored(update(stored(apply(undefined, first)), second));
       const again = update(live, structuredClone(live), 'late', { now: later });
@@ -266,14 +266,14 @@ describe('fieldManagerUpdate', () => {
     fc.assert(property);
   });
 
-  it('starts a built-in kind from its zero value, which has no owner', () => {
+  it('assigns no owner to the fields of the zero value of a built-in kind', () => {
     const more = { customResource: false, emptyObject: { spec: {}, metadata: {} } };
     const live = update(undefined, make({ text: 'x' }), 'ed', more);
     const entry = JSON.stringify(live.metadata.managedFields?.[0]?.fieldsV1);
     expect(entry).to.equal('{"f:spec":{"f:text":{}}}');
   });
 
-  it('removes managers from an object that does not fit the schema', () => {
+  it('removes managedFields from an object that does not fit the schema', () => {
     const live = stored(apply(undefined, make({ text: 'x' })));
     const next = make({ entries: [{ value: 'no name' }, { name: 5 }] });
     expect(update(live, next).metadata.managedFields).to.equal(undefined);
@@ -330,7 +330,7 @@ describe('keepManagedFieldsTimes', () => {
     return { ...object, metadata: { ...object.metadata, managedFields: managedFields! } };
   };
 
-  it('restores the times if nothing else changed', () => {
+  it('restores the old times if nothing else changed', () => {
     expect(keepManagedFieldsTimes(live, retimed(live))).to.deep.equal(live);
   });
 

@@ -25,8 +25,8 @@ function live(lastApplied: string): UnstructuredObject {
 
 const text = (data: object) => JSON.stringify(object(data));
 
-describe('an apply by kubectl over its client-side apply', () => {
-  it('takes over the annotated fields with unchanged values', () => {
+describe('a server-side apply by kubectl after its client-side apply', () => {
+  it('takes over the fields of the last-applied annotation whose values are unchanged', () => {
     const next = fieldManagerApply(live(text({ a: '1' })), object({ a: '2' }), options);
     expect(next['data']).to.deep.equal({ a: '2' });
     expect(next.metadata.annotations?.[annotation]).to.equal(
@@ -34,7 +34,7 @@ describe('an apply by kubectl over its client-side apply', () => {
     );
   });
 
-  it('writes the annotation sorted, with HTML characters escaped, and without the annotation itself', () => {
+  it('writes the annotation sorted, with HTML characters escaped, and without the annotation in itself', () => {
     const applied = object({ b: '<>&', a: '2' }, 'old');
     applied.metadata.annotations!['z'] = 'y';
     const next = fieldManagerApply(live(text({ a: '1' })), applied, { ...options, force: true });
@@ -50,7 +50,7 @@ describe('an apply by kubectl over its client-side apply', () => {
     expect(next.metadata.annotations).to.deep.equal({});
   });
 
-  it('adds no annotation to an object without one', () => {
+  it('does not add the annotation to an object without it', () => {
     const created = { ...options, manager: 'ed' };
     const before = fieldManagerUpdate(undefined, object({ a: '1' }), created);
     const next = fieldManagerApply(before, object({ b: '1' }), options);
@@ -80,7 +80,7 @@ describe('an apply by kubectl over its client-side apply', () => {
     expect(apply).to.throw('Apply failed with 1 conflict: conflict with "ed" using v1: .data.b');
   });
 
-  it('requires the manager kubectl', () => {
+  it('takes over the fields only for the field manager kubectl', () => {
     const other = { ...options, manager: 'op' };
     const apply = () => fieldManagerApply(live(text({ a: '1' })), object({ a: '2' }), other);
     expect(apply).to.throw('conflict');

@@ -32,7 +32,7 @@ describe('merge', () => {
     });
   }
 
-  it('keeps the live members of an object if the applied members have no value', () => {
+  it('keeps the live value of a field whose applied value is undefined', () => {
     const live = { entries: entries('a'), atomic: { a: 'x' } };
     expect(merge(live, { entries: undefined, atomic: { a: 'x' } }, atom)).to.equal(live);
     expect(merge(live, { entries: entries('b'), atomic: undefined }, atom)).to.deep.equal({
@@ -40,7 +40,7 @@ describe('merge', () => {
     });
   });
 
-  it('merges entries, and replaces atomic lists and maps', () => {
+  it('merges list entries by key, and replaces atomic lists and maps', () => {
     const live = {
       entries: [{ name: 'a', value: 'x', sub: { a: 'x' } }],
       list: [{ a: 'x' }, { a: 'y' }],
@@ -72,7 +72,7 @@ describe('merge', () => {
     });
   });
 
-  it('returns the live value itself without changes', () => {
+  it('returns the live value itself if nothing changes', () => {
     const live = { entries: [{ name: 'a', value: 'x' }], list: [{ a: 'x' }], map: {} };
     expect(merge(live, structuredClone(live), atom)).to.equal(live);
     expect(merge(live, { entries: entries('a') }, atom)).to.equal(live);
@@ -91,7 +91,7 @@ describe('compare', () => {
     expect(texts(old, next)).to.deep.equal(['.map.m\n.tags[="c"]', '.text', '.map.l\n.tags[="a"]']);
   });
 
-  it('reports a value that became a map as modified and its members as added', () => {
+  it('reports a value that became a map as modified, and the fields of the map as added', () => {
     const [added, modified] = texts({ free: { a: 'x' } }, { free: { a: { b: 'y' } } });
     expect([added, modified]).to.deep.equal(['.free.a.b', '.free.a']);
   });
@@ -109,7 +109,7 @@ describe('compare', () => {
     expect(added).to.equal(path);
   });
 
-  it('reports the fields of an entry as added if it replaces several entries with its key', () => {
+  it('reports the fields of an entry as added if the entry replaces several entries with the same key', () => {
     const old = { entries: [{ name: 'a' }, { name: 'a', value: '1' }] };
     const path = '.entries[name="a",protocol="TCP"]';
     const [added, , removed] = texts(old, { entries: [{ name: 'a', value: '2' }] });
@@ -124,7 +124,7 @@ describe('compare', () => {
 });
 
 describe('removeItems', () => {
-  it('removes fields and entries, and leaves null for emptied values', () => {
+  it('removes fields and list entries, and leaves null for lists and maps that become empty', () => {
     const value = {
       text: 'x',
       entries: [{ name: 'a' }, { name: 'b', value: 'x' }],

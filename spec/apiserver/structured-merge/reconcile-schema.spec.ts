@@ -36,16 +36,16 @@ const set = FieldSet.fromFieldsV1({
 });
 
 describe('reconcileWithSchema', () => {
-  it('turns owners of members into owners of the whole value once it has become atomic', () => {
+  it('makes the owners of single fields own the whole value when the schema has made the value atomic', () => {
     const reconciled = reconcileWithSchema(set, atomOf(schema(true)));
     expect(String(reconciled)).to.equal('.list\n.map\n.free.a.b');
   });
 
-  it('returns the set itself if nothing has become atomic', () => {
+  it('returns the same set if no value has become atomic', () => {
     expect(reconcileWithSchema(set, atomOf(schema(false)))).to.equal(set);
   });
 
-  it('runs in the next write', () => {
+  it('is called by the next write', () => {
     const body = (a: string): UnstructuredObject => ({
       apiVersion: 'v1',
       kind: 'Thing',

@@ -23,7 +23,7 @@ interface Replay {
 }
 
 for (const table of ['ownership', 'structures', 'custom']) {
-  describe(`the field manager on recorded answers of a real server: ${table}`, () => {
+  describe(`the field manager returns the managedFields that were recorded on a real server: ${table}`, () => {
     for (const [at, recording] of recordings(table).entries()) {
       it(recording.title, () => replayAll(recording, `${table}-${at}`));
     }

@@ -14,7 +14,7 @@ import type { RecordedStep, Recording } from './scenarios/recording.js';
 
 const replicas = fieldPath('spec', 'replicas');
 
-describe('managedFields of a Scale, on recorded answers of a real server', () => {
+describe('the field manager returns the managedFields of a Scale that were recorded on a real server', () => {
   for (const recording of ['structures', 'custom'].flatMap(recordings)) {
     if (!recording.steps.some(({ subresource }) => subresource === 'scale')) continue;
     it(recording.title, () => {
@@ -85,7 +85,7 @@ describe('parentManagedFields', () => {
     ['apps/v1beta1', undefined],
   ]);
 
-  it('keeps entries of versions without replicas, and drops those of unknown versions', () => {
+  it('keeps entries for versions without a replicas path, and drops entries for unknown versions', () => {
     const entries = [
       entry('none', { apiVersion: 'apps/v1beta1' }),
       entry('gone', { apiVersion: 'extensions/v1beta1' }),
@@ -95,12 +95,12 @@ describe('parentManagedFields', () => {
     expect(scaleManagedFields(entries, paths)).to.equal(undefined);
   });
 
-  it('drops an entry whose manager owned only replicas', () => {
+  it('drops an entry that owned only replicas if the Scale no longer has the entry', () => {
     const entries = [entry('op', {})];
     expect(parentManagedFields([], { entries, paths, apiVersion: 'apps/v1' })).to.equal(undefined);
   });
 
-  it('keeps an entry that still owns replicas', () => {
+  it('keeps an entry that still owns replicas in the Scale', () => {
     const entries = [entry('op', { time: '2026-01-01T00:00:00Z' })];
     const scale = scaleManagedFields(entries, paths);
     expect(scale?.[0]?.apiVersion).to.equal('autoscaling/v1');

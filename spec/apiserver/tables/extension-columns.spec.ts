@@ -42,7 +42,7 @@ interface Table {
   readonly rows: readonly { readonly cells: readonly unknown[] }[];
 }
 
-describe('tables of kinds that few clients list', () => {
+describe('tables of rarely listed kinds', () => {
   for (const [kind, cells] of Object.entries(printed)) {
     it(`print a ${kind} as the real server does`, async () => {
       const sample = sampleKinds.find((one) => one.kind === kind);
@@ -69,7 +69,7 @@ describe('tables of kinds that few clients list', () => {
     });
   }
 
-  it('print the group of an owner, unless it is the core group', async () => {
+  it('print the API group of the controller of an object, unless it is the core group', async () => {
     const revisions = '/apis/apps/v1/namespaces/default/controllerrevisions';
     const api = new Api();
     for (const [name, apiVersion] of Object.entries({ core: 'v1', apps: 'apps/v1' })) {

@@ -21,7 +21,7 @@ async function firstRow(api: Api, path: string): Promise<Record<string, unknown>
   return Object.fromEntries(columnDefinitions.map(({ name }, index) => [name, cells[index]]));
 }
 
-describe('tables', () => {
+describe('responses as a Table', () => {
   it('are refused with an unknown value of includeObject', async () => {
     const answer = await new Api().get(`${configMaps}?includeObject=all`, { accept });
     expect([answer.code, answer.body.message]).to.deep.equal([
@@ -48,7 +48,7 @@ describe('tables', () => {
     });
   });
 
-  it('print the reason why a pod waits', async () => {
+  it('print the reason why a pod is waiting', async () => {
     const api = new Api();
     const spec = { containers: [{ name: 'c', image: 'i' }] };
     await api.create(pods, { metadata: { name: 'a' }, spec });
@@ -103,7 +103,7 @@ describe('tables', () => {
     ]);
   });
 
-  it('have an empty list of rows if there are no objects, but only for kinds with columns of their own', async () => {
+  it('have an empty list of rows without objects for kinds with columns of their own, and null for other kinds', async () => {
     const api = new Api();
     const limits = '/api/v1/namespaces/default/limitranges';
     const rowsOf = async (path: string) => (await api.get(path, { accept })).body['rows'];
@@ -254,7 +254,7 @@ describe('tables', () => {
     });
   }
 
-  it('print that a ResourceClaim is deleted before they print that it is allocated', async () => {
+  it('print both states of an allocated ResourceClaim that is being deleted, deleted first', async () => {
     const claims = '/apis/resource.k8s.io/v1/namespaces/default/resourceclaims';
     const api = new Api();
     await api.create(claims, { metadata: { name: 'a', finalizers: ['a.b/c'] }, spec: {} });
@@ -263,7 +263,7 @@ describe('tables', () => {
     expect(await firstRow(api, claims)).to.include({ State: 'deleted,allocated' });
   });
 
-  describe('of signing requests', () => {
+  describe('of CertificateSigningRequests', () => {
     const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
     const pem = '-----BEGIN CERTIFICATE REQUEST-----\neA==\n-----END CERTIFICATE REQUEST-----';
     const request = Buffer.from(pem).toString('base64');

@@ -33,7 +33,7 @@ const behaviorText =
   '"Tolerance":null},"ScaleDown":{"StabilizationWindowSeconds":null,"SelectPolicy":"Disabled",' +
   '"Policies":[{"Type":"Percent","Value":100,"PeriodSeconds":15}],"Tolerance":null}}';
 
-describe('versions of a HorizontalPodAutoscaler', () => {
+describe('the versions v1 and v2 of a HorizontalPodAutoscaler', () => {
   let cluster: EmbeddedCluster;
   let client: Client;
 

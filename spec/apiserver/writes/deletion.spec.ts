@@ -12,7 +12,7 @@ describe('deletion', () => {
     expect((await api.get(`${configMaps}/a`)).code).to.equal(404);
   });
 
-  it('waits for finalizers, accepts no new ones, and completes with the last', async () => {
+  it('waits for finalizers, refuses new finalizers, and completes when the last one is removed', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a', {}, { finalizers: ['x.y/z'] }));
     const marked = await api.call('DELETE', `${configMaps}/a`);
@@ -39,7 +39,7 @@ describe('deletion', () => {
     ['Foreground', ['foregroundDeletion']],
     ['Orphan', ['orphan']],
   ] as const) {
-    it(`sets a finalizer for the garbage collector with the policy ${policy}`, async () => {
+    it(`sets a finalizer for the garbage collector with the propagation policy ${policy}`, async () => {
       const api = new Api();
       await api.create(deployments, deployment('web'));
       const { body } = await api.call('DELETE', `${deployments}/web`, {
@@ -50,7 +50,7 @@ describe('deletion', () => {
     });
   }
 
-  it('ignores options in the query if there is a body, as a real server does', async () => {
+  it('ignores delete options in the query if the request has a body, as a real server does', async () => {
     const api = new Api();
     for (const name of ['a', 'b']) await api.create(configMaps, configMap(name));
     await api.call('DELETE', `${configMaps}/a?dryRun=All`);
@@ -62,7 +62,7 @@ describe('deletion', () => {
     }
   });
 
-  it('refuses options of other types, and deletes nothing', async () => {
+  it('refuses delete options of the wrong type, and deletes nothing', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a'));
     const wrong = [
@@ -113,7 +113,7 @@ describe('deletion', () => {
     expect((await api.get(`${pods}/p`)).code).to.equal(404);
   });
 
-  it('deletes the selected objects of a collection', async () => {
+  it('of a collection deletes only the selected objects', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a', {}, { labels: { x: 'y' } }));
     await api.create(configMaps, configMap('b'));
@@ -127,7 +127,7 @@ describe('deletion', () => {
     expect((await api.call('DELETE', '/api/v1/namespaces/default')).code).to.equal(403);
   });
 
-  it('keeps a terminating namespace until its finalizer is removed', async () => {
+  it('of a namespace waits until the finalizer of the namespace is removed', async () => {
     const api = new Api();
     await api.create('/api/v1/namespaces', { metadata: { name: 'x' } });
     const { body } = await api.call('DELETE', '/api/v1/namespaces/x');

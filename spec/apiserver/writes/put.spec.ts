@@ -67,9 +67,9 @@ const changes: Readonly<Record<string, UnstructuredObject>> = {
   ),
 };
 
-describe('putting a loose custom resource', () => {
+describe('loopback.put of a custom resource with the option looseCustomResources', () => {
   for (const [title, next] of Object.entries(changes)) {
-    it(`stores what an apply by force stores, for ${title}`, async () => {
+    it(`stores the same object as a forced apply, for ${title}`, async () => {
       const [api, other] = [await started(), await started()];
       const query = `?fieldManager=${manager}&force=true`;
       const results: unknown[] = [];
@@ -134,7 +134,7 @@ describe('putting a loose custom resource', () => {
     'its kind is unknown': (api) => api.call('DELETE', `${crds}/widgets.example.com`),
   };
   for (const [title, given] of Object.entries(held)) {
-    it(`is left to a regular write if ${title}`, async () => {
+    it(`writes nothing and returns undefined if ${title}`, async () => {
       const api = await started();
       await given(api);
       const before = (await api.get(widgets)).text;
@@ -147,14 +147,14 @@ describe('putting a loose custom resource', () => {
     ['an invalid name', object({}, { name: 'a/b' }), {}],
     ['no manager', first, { manager: '' }],
   ] as const) {
-    it(`is left to a regular write for ${title}`, async () => {
+    it(`writes nothing and returns undefined for ${title}`, async () => {
       const api = await started();
       expect(put(api, given, options)).to.equal(undefined);
       expect((await api.get(widgets)).body.items).to.deep.equal([]);
     });
   }
 
-  it('is left to a regular write in a server whose custom resources are strict', async () => {
+  it('writes nothing and returns undefined without the option looseCustomResources', async () => {
     const api = new Api();
     await installed(api);
     expect(put(api, object({}, { namespace: 'default' }))).to.equal(undefined);

@@ -22,7 +22,7 @@ describe('objects that are too large for etcd', () => {
     expect((await api.get(`${widgets}/a`)).body.metadata.generation).to.equal(1);
   });
 
-  it('are measured in the encoding of etcd: protobuf for built-in kinds', async () => {
+  it('are measured as etcd stores them, which is in protobuf for built-in kinds', async () => {
     const api = new Api();
     const created = async (length: number) => {
       const containers = [{ name: 'c', image: 'i', command: ['x'.repeat(length)] }];
@@ -34,7 +34,7 @@ describe('objects that are too large for etcd', () => {
     expect((await created(1_500_000)).code).to.equal(201);
   });
 
-  it('are refused after many small patches as well', async () => {
+  it('are also refused if many small patches have made them large', async () => {
     const api = new Api();
     await installed(api);
     await api.create(widgets, widget('a', text(1)));
@@ -46,7 +46,7 @@ describe('objects that are too large for etcd', () => {
     expect(codes).to.deep.equal([200, 200, 200, 200, 200, 200, 200, 500]);
   });
 
-  it('are stored without managedFields if they fit without them, except by an apply', async () => {
+  it('are stored without managedFields if that makes them small enough, except by an apply', async () => {
     const api = new Api();
     const data = Object.fromEntries(
       Array.from({ length: 50_000 }, (_, index) => [`key-${index}`, 'x']),

@@ -63,7 +63,7 @@ const keys: readonly (readonly [object: UnstructuredObject, key: string])[] = [
   ],
 ];
 
-describe('the API server', () => {
+describe('the embedded API server', () => {
   let cluster: EmbeddedCluster;
   let client: Client;
 
@@ -75,7 +75,7 @@ describe('the API server', () => {
   after(() => cluster.stop());
 
   for (const [object, key] of keys) {
-    it(`refuses an update of a ${object.kind} with the uid of another object, and names its key in the storage`, async () => {
+    it(`refuses an update of a ${object.kind} with the uid of another object, and names the storage key of the object`, async () => {
       const created = await client.create(object);
       const next = { ...created, metadata: { ...created.metadata, uid: 'other' } };
       const message = (path: string): string =>

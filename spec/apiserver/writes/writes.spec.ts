@@ -24,7 +24,7 @@ describe('writes', () => {
     expect((await api.get(`${configMaps}/a`)).body).to.deep.equal(created);
   });
 
-  it('answer 409 AlreadyExists, but 422 first for an invalid object', async () => {
+  it('answer 409 AlreadyExists for an existing object, but first 422 if the new object is invalid', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a'));
     const again = await api.call('POST', configMaps, configMap('a'));
@@ -34,7 +34,7 @@ describe('writes', () => {
     expect(invalid.code).to.equal(422);
   });
 
-  it('report that an object of the same name is being deleted', async () => {
+  it('report that an existing object of the same name is being deleted', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a', {}, { finalizers: ['example.com/f'] }));
     await api.call('DELETE', `${configMaps}/a`);
@@ -57,7 +57,7 @@ describe('writes', () => {
     expect(patched.headers['warning']).to.match(/duplicate entries after mutating admission/);
   });
 
-  it('quote the merged object, or a strategic patch itself, if its values have the wrong type', async () => {
+  it('quote the merged object in the error about wrong types, or a strategic merge patch itself', async () => {
     const api = new Api();
     await api.create(configMaps, configMap('a'));
     const problem = async (type: string): Promise<string> =>
@@ -70,7 +70,7 @@ describe('writes', () => {
     );
   });
 
-  it('answer 404 for a missing namespace, and 403 with a cause for a terminating one', async () => {
+  it('answer 404 if the namespace is missing, and 403 with a cause if it is being deleted', async () => {
     const api = new Api();
     const missing = await api.call('POST', '/api/v1/namespaces/nope/configmaps', configMap('a'));
     expect(missing.body.message).to.equal('namespaces "nope" not found');
@@ -113,7 +113,7 @@ describe('writes', () => {
     expect(api.server.resourceVersion).to.equal(version);
   });
 
-  it('accept a resourceVersion for a create only in a dry run', async () => {
+  it('accept a resourceVersion in a create only in a dry run', async () => {
     const api = new Api();
     const body = configMap('versioned', {}, { resourceVersion: '5' });
     const dry = await api.call('POST', `${configMaps}?dryRun=All`, body);
@@ -182,7 +182,7 @@ describe('writes', () => {
     expect(generations).to.deep.equal([1, 1, 2]);
   });
 
-  it('separate status and spec', async () => {
+  it('keep status and spec separate', async () => {
     const api = new Api();
     await api.create(deployments, deployment('web', { replicas: 2 }));
     const path = `${deployments}/web`;
@@ -201,7 +201,7 @@ describe('writes', () => {
     ]);
   });
 
-  it('answer 409 to a stale resourceVersion, and accept the current one or none', async () => {
+  it('answer 409 to a stale resourceVersion, and accept the current resourceVersion or none', async () => {
     const api = new Api();
     const created = await api.create(configMaps, configMap('a'));
     await api.call('PATCH', `${configMaps}/a`, { data: { x: '1' } }, merge);
@@ -228,7 +228,7 @@ describe('writes', () => {
     expect(codes).to.deep.equal([409, 422, 422, 409]);
   });
 
-  it('create, update, conflict, take fields over by force and remove dropped fields by server-side apply', async () => {
+  it('create, update, conflict, take over fields by force and remove fields that an apply omits', async () => {
     const api = new Api();
     const path = `${configMaps}/a`;
     const created = await api.call(
@@ -258,7 +258,7 @@ describe('writes', () => {
     expect(dropped.body['data']).to.deep.equal({ x: '2' });
   });
 
-  it('warn about unknown and duplicate fields, refuse or ignore them, by fieldValidation', async () => {
+  it('warn about unknown and duplicate fields, refuse them or ignore them, as fieldValidation says', async () => {
     const api = new Api();
     const text = '{"metadata":{"name":"a"},"data":{"x":"1","x":"2"},"foo":1}';
     const warned = await api.call('POST', configMaps, text);
@@ -273,7 +273,7 @@ describe('writes', () => {
     expect(ignored.headers).not.to.have.property('warning');
   });
 
-  it('name at most a hundred unknown and duplicate fields, each once', async () => {
+  it('name at most a hundred unknown and duplicate fields, each only once', async () => {
     const api = new Api();
     const unknown = Array.from({ length: 120 }, (_, n) => `"f${n}":1`).join(',');
     const text = `{"metadata":{"name":"a"},"data":{"x":"1","x":"2","x":"3"},${unknown}}`;
@@ -294,7 +294,7 @@ describe('writes', () => {
     expect(body['spec']).to.have.nested.property('template.spec.containers').with.length(2);
   });
 
-  it('ignore a namespace in a cluster-scoped object', async () => {
+  it('ignore a namespace in the metadata of a cluster-scoped object', async () => {
     const api = new Api();
     const metadata = { name: 'a', namespace: 'elsewhere' };
     const created = await api.create('/api/v1/nodes', { metadata });
@@ -311,7 +311,7 @@ describe('writes', () => {
     expect(shown).to.have.nested.property('spec.targetCPUUtilizationPercentage', 50);
   });
 
-  it('refuse a status of a Deployment with more ready than existing replicas', async () => {
+  it('refuse a status of a Deployment that has more ready replicas than replicas', async () => {
     const api = new Api();
     await api.create(deployments, deployment('web'));
     const status = { replicas: 1, readyReplicas: 2, availableReplicas: 3 };
@@ -323,7 +323,7 @@ describe('writes', () => {
     ]);
   });
 
-  it('count missing replicas of a status as 0, and refuse fewer collisions than before', async () => {
+  it('count missing replicas in a status as 0, and refuse a lower collisionCount than before', async () => {
     const api = new Api();
     await api.create(deployments, deployment('web'));
     const send = (status: object) =>
@@ -338,7 +338,7 @@ describe('writes', () => {
     }
   });
 
-  it('check the exceptions of an address range, even if the range itself is invalid', async () => {
+  it('check the exceptions of an ipBlock even if its cidr is invalid', async () => {
     const path = '/apis/networking.k8s.io/v1/namespaces/default/networkpolicies';
     const ipBlock = { cidr: '010.0.0.1/8', except: ['11.0.0.0/16', '10.1.0.0/016', 'x'] };
     const spec = { podSelector: {}, ingress: [{ from: [{ ipBlock }] }] };

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Api, apply, configMap, configMaps } from '../api.js';
 
-describe('writes with bodies of YAML', () => {
+describe('writes with a body in YAML', () => {
   it('parse applies as YAML', async () => {
     const api = new Api();
     const flow = '{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {x: "1"}}';
@@ -53,7 +53,7 @@ describe('writes with bodies of YAML', () => {
     expect(warned.body['data']).to.deep.equal({ 5: 'z' });
   });
 
-  it('read JSON in the body of an apply as YAML, with its characters and escapes', async () => {
+  it('read JSON in the body of an apply as YAML, also its characters and escapes', async () => {
     const api = new Api();
     const answerTo = async (text: string): Promise<unknown> => {
       const meta = '"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}';
@@ -76,7 +76,7 @@ describe('writes with bodies of YAML', () => {
     expect(await answerTo('\\ud83d\\ude00')).to.equal(`${refused}${half}`);
   });
 
-  it('merge maps of YAML in the order of the keys, and distinguish whole numbers from others in keys', async () => {
+  it('apply the merge keys of YAML in the order of the keys, and treat 1 and 1.0 as different keys', async () => {
     const api = new Api();
     const dataOf = async (...lines: readonly string[]): Promise<unknown> => {
       const head = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:';
@@ -99,7 +99,7 @@ describe('writes with bodies of YAML', () => {
     expect(await dataOf('1.0: a', '1e0: b')).to.include('key 1 already set in map');
   });
 
-  it('name the place of the first error in YAML, and quote no line for each of many errors', async () => {
+  it('name the place of the first error in YAML, in a short message also if there are many errors', async () => {
     const { code, body } = await new Api().call(
       'PATCH',
       `${configMaps}/a?fieldManager=m`,
@@ -112,7 +112,7 @@ describe('writes with bodies of YAML', () => {
     );
   });
 
-  it('refuse maps of YAML that merge so many others that they would take minutes', async () => {
+  it('refuse YAML whose merge keys would copy too many maps', async () => {
     const levels = Array.from({ length: 5 }, (_, level) => {
       const sources = Array.from({ length: 10 }, () => `*a${level}`).join(', ');
       return `x${level + 1}: &a${level + 1} {<<: [${sources}]}`;
@@ -146,13 +146,13 @@ describe('writes with bodies of YAML', () => {
     expect(await dataOf('data: {k: {{ x }}}')).to.include(`${refused}invalid map key`);
   });
 
-  it('refuse keys of YAML that are lists or maps, however many there are', async () => {
+  it('refuse keys of YAML that are lists or maps, also if there are many', async () => {
     const keys = Array.from({ length: 30_000 }, (_, nth) => `? [&b${nth} a${nth}]\n: x`);
     const { code } = await new Api().call('POST', configMaps, keys.join('\n'), 'application/yaml');
     expect(code).to.equal(400);
   });
 
-  it('count the keys of merged maps and of aliases as keys of YAML', async () => {
+  it('report repeated keys of YAML that come from merge keys and aliases', async () => {
     const api = new Api();
     const problemsOf = async (...data: readonly string[]): Promise<readonly string[]> => {
       const text = ['apiVersion: v1', 'kind: ConfigMap', 'metadata: {name: a}', ...data].join('\n');

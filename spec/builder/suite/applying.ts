@@ -87,7 +87,7 @@ function withMembersLeft(scene: Scene, left: Readonly<Record<string, undefined>>
 
 /** Specs about creating objects, leaving them unchanged and changing them. */
 export function applyingSuite(open: OpenScene): void {
-  it('passes each result to onResult once, except those of failed objects', async () => {
+  it('passes each result to onResult once, except the results of failed objects', async () => {
     const scene = await open();
     const told: ObjectResult[] = [];
     const chain = (name: string, data: object = {}): Builder =>
@@ -107,7 +107,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(summary(told)).to.deep.equal(['unchanged Secret/token']);
   });
 
-  it('treats undefined members as absent, in hashes and in requests', async () => {
+  it('treats fields with the value undefined as absent, in hashes and in requests', async () => {
     const scene = await open();
     const made = await withMembersLeft(scene, { type: undefined, name2: undefined }).reconcile();
     expect(summary(made).every((each) => each.startsWith('created '))).to.equal(true);
@@ -189,7 +189,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(workload?.causes).to.deep.equal([ref]);
   });
 
-  it('sets owner, labels and hash on each object, and keeps the labels off its pods', async () => {
+  it('sets owner, labels and hash on each object, but does not add these labels to its pods', async () => {
     const scene = await open();
     await tenant(scene, '0.0.0.0', { labels: { team: 'blue', version: '7' } }).reconcile();
     const { metadata, spec } = await scene.get(StatefulSet, 'web');
@@ -296,7 +296,7 @@ export function applyingSuite(open: OpenScene): void {
     }
   });
 
-  it('drops the status and treats null as absent', async () => {
+  it('drops the status of an object, and treats null as absent', async () => {
     const scene = await open();
     const object = {
       apiVersion: 'policy/v1',
@@ -346,7 +346,7 @@ export function applyingSuite(open: OpenScene): void {
     );
   });
 
-  it('needs no discovery for kinds with a method of the builder', async () => {
+  it('needs no discovery for kinds that have a method in the builder', async () => {
     const scene = await open();
     const resourceType = (): Promise<never> => Promise.reject(new Error('discovery was asked'));
     const client = { ...forwarding(scene.operator.client), resourceType };
@@ -400,7 +400,7 @@ export function applyingSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'env')).metadata.uid).not.to.equal(stale.metadata.uid);
   });
 
-  it('reconciles one part of the chain at a time', async () => {
+  it('reconciles only the objects of one kind or group with each method, such as reconcileConfigMap', async () => {
     const scene = await open();
     const builder = tenant(scene)
       .networkPolicy({ name: 'web', spec: { podSelector: {} } })

@@ -41,13 +41,13 @@ export function builderSuite(newTarget: NewTarget): void {
   after(() => target.close());
   const open: OpenScene = () => Scene.open(target);
 
-  describe('applying', () => applyingSuite(open));
-  describe('links', () => linksSuite(open));
-  describe('drift', () => driftSuite(open));
+  describe('applying a chain', () => applyingSuite(open));
+  describe('references between the links of a chain', () => linksSuite(open));
+  describe('drift of live objects', () => driftSuite(open));
   describe('Secrets with generated values', () => generatedSuite(open));
   describe('hash-triggered rollouts', () => hashingSuite(open));
   describe('rollout order', () => rolloutsSuite(open));
-  describe('rollout gate', () => rolloutGateSuite(open));
+  describe('delayed pod templates during rollouts', () => rolloutGateSuite(open));
   describe('replicas of an autoscaler', () => replicasSuite(open));
   describe('objects that select a workload', () => workloadSelectionSuite(open));
   describe('selectors of NetworkPolicies and budgets', () => guardsSuite(open));
@@ -55,18 +55,18 @@ export function builderSuite(newTarget: NewTarget): void {
   describe('changes that a webhook or a policy refuses', () => refusedChangesSuite(open));
   describe('custom resources', () => customResourcesSuite(open));
   describe('Namespaces and CustomResourceDefinitions', () => containersSuite(open));
-  describe('claims', () => claimsSuite(open));
+  describe('PersistentVolumeClaims', () => claimsSuite(open));
   describe('Jobs with ttlSecondsAfterFinished', () => jobsSuite(open));
-  describe('adoption', () => takingOverSuite(open));
-  describe('a former leader', () => lateWritesSuite(open));
-  describe('pruning', () => pruningSuite(open));
-  describe('pruning of what pods still use', () => pruningInUseSuite(open));
-  describe('workload replacement', () => successorsSuite(open));
+  describe('adoption of existing objects', () => takingOverSuite(open));
+  describe('late writes of a former leader', () => lateWritesSuite(open));
+  describe('pruning of objects that are no longer chained', () => pruningSuite(open));
+  describe('pruning of objects that pods still use', () => pruningInUseSuite(open));
+  describe('replacement of a workload by another', () => successorsSuite(open));
   describe('bad input and failures', () => badInputSuite(open));
   describe('a server that fails in the middle', () => serverFailuresSuite(open));
   describe('owners without a namespace', () => clusterScopedSuite(open));
-  describe('events', () => eventsSuite(open));
-  describe('a repeated reconcile', () => settledSuite(open));
-  describe('plan', () => planSuite(open));
-  describe('decisions in a plan', () => plannedDecisionsSuite(open));
+  describe('events about objects', () => eventsSuite(open));
+  describe('a repeated reconcile of the same chain', () => settledSuite(open));
+  describe('the plan of a chain', () => planSuite(open));
+  describe('the decisions in a plan', () => plannedDecisionsSuite(open));
 }

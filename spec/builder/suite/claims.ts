@@ -224,7 +224,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(summary(await chain('2Gi').reconcile())).to.deep.equal(['unchanged StatefulSet/store']);
   });
 
-  it('recreates no StatefulSet whose deletion deletes its claims', async () => {
+  it('does not recreate a StatefulSet if its deletion would delete its claims', async () => {
     const scene = await open();
     const chain = (serviceName: string, onImmutable: 'recreate' | 'recreateOrphan'): Builder =>
       scene.builder().statefulSet({
@@ -248,7 +248,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(await uidOfClaim()).to.equal(uid);
   });
 
-  it('waits for the claim of a template to be bound and keeps the StatefulSet', async () => {
+  it('waits until the claim of a template is bound, and keeps the StatefulSet', async () => {
     const scene = await open();
     const chain = (storage: string): Builder => setOf(scene, storage, { storageClass: 'nobodys' });
     await chain('1Gi').reconcile();
@@ -275,7 +275,7 @@ export function claimsSuite(open: OpenScene): void {
     expect((await scene.get(StatefulSet, 'store')).spec?.serviceName).to.equal('two');
   });
 
-  it('grows no claim of a template if the new StatefulSet would be invalid', async () => {
+  it('does not grow the claims of a template if the new StatefulSet would be invalid', async () => {
     const scene = await open();
     await ensureClasses(scene);
     await setOf(scene, '1Gi').reconcile();
@@ -286,7 +286,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(await sizeOf(scene, 'data-store-0')).to.equal('1Gi');
   });
 
-  it('reports ResizeRefused only if the StorageClass refuses, not for an exceeded quota', async () => {
+  it('reports ResizeRefused only if the StorageClass refuses the growth, not if a quota is exceeded', async () => {
     const scene = await open();
     await ensureClasses(scene);
     await claim(scene, '1Gi').reconcile();
@@ -306,7 +306,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(scene.events.map(({ reason }) => reason)).not.to.include('ResizeRefused');
   });
 
-  it('applies the other changes of a StatefulSet whose StorageClass forbids its claims to grow', async () => {
+  it('applies the other changes of a StatefulSet if the StorageClass forbids its claims to grow', async () => {
     const scene = await open();
     await ensureClasses(scene);
     const chain = (storage: string, container: string): Builder =>
@@ -345,7 +345,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(await plannedSet()).to.deep.include({ action: 'wait', approximate: false });
   });
 
-  it('holds the rollout of later workloads while a claim of a template can not grow, as its plan shows', async () => {
+  it('delays the rollout of later workloads while a claim of a template cannot grow, as the plan shows', async () => {
     const scene = await open();
     await ensureClasses(scene);
     const chain = (storage: string, hostname: string, replicas: number): Builder =>
@@ -369,7 +369,7 @@ export function claimsSuite(open: OpenScene): void {
     expect((await scene.get(StatefulSet, 'store')).spec?.replicas).to.equal(2);
   });
 
-  it('fails to grow a template together with another immutable field if its StorageClass forbids it', async () => {
+  it('fails to grow a claim template that changes together with another immutable field if its StorageClass forbids it', async () => {
     const scene = await open();
     await ensureClasses(scene);
     const chain = (storage: string, serviceName: string): Builder =>
@@ -401,7 +401,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(after.labels?.['operator-builder.io/owner-uid']).to.equal(scene.owner.metadata.uid);
   });
 
-  it('deletes a claim with its owner on request', async () => {
+  it('deletes a claim with its owner with whenOwnerDeleted: delete', async () => {
     const scene = await open();
     await ensureClasses(scene);
     const chain = scene.builder().persistentVolumeClaim({
@@ -416,7 +416,7 @@ export function claimsSuite(open: OpenScene): void {
     });
   });
 
-  it('prunes a claim only if it is marked for pruning', async () => {
+  it('prunes a claim only with the option prune: true', async () => {
     const scene = await open();
     await ensureClasses(scene);
     const spec = claimSpec('1Gi', growing);

@@ -84,7 +84,7 @@ export function clusterScopedSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'env')).to.equal(undefined);
   });
 
-  it('cluster-scoped owners cause one warning about objects that the option namespace excludes from pruning', async () => {
+  it('cluster-scoped owners cause only one warning about objects that the option namespace excludes from pruning', async () => {
     const scene = await open();
     const elsewhere = await scene.target.namespace();
     const owner = await newOwner(scene);
@@ -108,7 +108,7 @@ export function clusterScopedSuite(open: OpenScene): void {
     ]);
   });
 
-  it('cluster-scoped owners keep the permissions of the pods of a workload until its successor is ready', async () => {
+  it('cluster-scoped owners keep the RBAC permissions of the pods of a workload until its successor is ready', async () => {
     const scene = await open();
     const { namespace } = scene;
     const owner = await newOwner(scene);
@@ -142,7 +142,7 @@ export function clusterScopedSuite(open: OpenScene): void {
     expect(await getIfExists(scene.admin, ClusterRoleBinding, { name })).to.equal(undefined);
   });
 
-  it('cluster-scoped owners requeue after 30 s for an object whose namespace is being deleted', async () => {
+  it('cluster-scoped owners are requeued after 30 s for an object whose namespace is being deleted', async () => {
     const scene = await open();
     const elsewhere = await scene.target.namespace();
     const owner = await newOwner(scene);
@@ -158,7 +158,7 @@ export function clusterScopedSuite(open: OpenScene): void {
     await scene.admin.patch(ConfigMap, { namespace: elsewhere, name: 'held' }, patch);
   });
 
-  it('cluster-scoped owners resolve the references of a Service or an autoscaler in its own namespace', async () => {
+  it('cluster-scoped owners resolve the references of a Service or an autoscaler in the namespace of that object', async () => {
     const scene = await open();
     const elsewhere = await scene.target.namespace();
     const owner = await newOwner(scene);

@@ -102,7 +102,7 @@ export function containersSuite(open: OpenScene): void {
     ]);
   });
 
-  it('applies the Namespaces that one part of the chain needs together with that part', async () => {
+  it('applies with a part of the chain also the Namespaces that the part needs', async () => {
     const { scene, owner } = await openWithOwner();
     const chain = builder(scene, owner).object(placeOf(scene)).configMap(settingsIn(scene));
     expect(summary(await chain.reconcileConfigMap())).to.deep.equal([
@@ -114,7 +114,7 @@ export function containersSuite(open: OpenScene): void {
     ]);
   });
 
-  it('keeps the contents of a Namespace pending while it is being deleted', async () => {
+  it('keeps the contents of a Namespace pending while the Namespace is being deleted', async () => {
     const { scene, owner } = await openWithOwner();
     const finalizers = ['example.com/hold'];
     const place = { ...placeOf(scene), metadata: { name: inner(scene), finalizers } };
@@ -160,7 +160,7 @@ export function containersSuite(open: OpenScene): void {
     ]);
   });
 
-  it('writes a new field of a custom resource after the definition that adds it', async () => {
+  it('writes a new field of a custom resource only after it has applied the definition that adds the field', async () => {
     const { scene, owner } = await openWithOwner();
     const chain = (fields: object, spec: object): Builder =>
       builder(scene, owner).object(definitionOf(scene, fields)).object(gadget(scene, spec));
@@ -175,7 +175,7 @@ export function containersSuite(open: OpenScene): void {
     expect(stored).to.have.deep.property('spec', { color: 'red' });
   });
 
-  it('does not wait for a definition after repairing its drift', async () => {
+  it('does not wait for a definition after it has repaired drift of the definition', async () => {
     const { scene, owner } = await openWithOwner();
     const definition = definitionOf(scene, size);
     const chain = (): Builder =>
@@ -246,7 +246,7 @@ export function containersSuite(open: OpenScene): void {
     expect(kindsIn(await chain().reconcile())).to.deep.equal(['ConfigMap', ...late]);
   });
 
-  describe('when pruned', () => {
+  describe('when Namespaces and definitions are pruned', () => {
     it('keeps Namespaces and definitions that are not marked for pruning, even when empty', async () => {
       const { scene, owner } = await openWithOwner();
       const definition = definitionOf(scene, size);
@@ -304,7 +304,7 @@ export function containersSuite(open: OpenScene): void {
       });
     }
 
-    it('deletes a Namespace once the owned objects in it are gone', async () => {
+    it('deletes a Namespace only after the owned objects in it are gone', async () => {
       const { scene, owner } = await openWithOwner();
       await builder(scene, owner)
         .object(placeOf(scene), pruned)
@@ -326,7 +326,7 @@ export function containersSuite(open: OpenScene): void {
       ]);
     });
 
-    it('deletes a definition once its custom resources are gone', async () => {
+    it('deletes a definition only after its custom resources are gone', async () => {
       const { scene, owner } = await openWithOwner();
       const own = [...owns, gadgetType(scene)];
       const held = gadget(scene, { size: 1 }, ['example.com/hold']);

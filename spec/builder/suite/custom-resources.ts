@@ -90,7 +90,7 @@ export function customResourcesSuite(open: OpenScene): void {
     ['a map that may be null', { spec: {}, maybe: { size: 1 } }, { spec: {}, maybe: {} }],
   ];
   for (const [what, before, after] of cases) {
-    it(`empties ${what} without an error, and then writes nothing more`, async () => {
+    it(`empties ${what} without an error, and writes nothing in the next reconcile`, async () => {
       const scene = await open();
       const type = await serveWidgets(scene);
       await chainOf(scene, type, before).reconcile();
@@ -112,7 +112,7 @@ export function customResourcesSuite(open: OpenScene): void {
     });
   }
 
-  it('prunes the dependencies of a pruned custom resource only once its finalizers are gone', async () => {
+  it('prunes the dependencies of a pruned custom resource only after its finalizers are removed', async () => {
     const scene = await open();
     const type = await serveWidgets(scene);
     const key = { namespace: scene.namespace, name: 'one' };
@@ -143,7 +143,7 @@ export function customResourcesSuite(open: OpenScene): void {
     });
   });
 
-  it('empties a set in a required spec', async () => {
+  it('empties a list of the type set in a required spec', async () => {
     const scene = await open();
     const type = await serveWidgets(scene);
     await chainOf(scene, type, { spec: { hosts: ['a'] } }).reconcile();
@@ -169,7 +169,7 @@ export function customResourcesSuite(open: OpenScene): void {
     expect(metadata.finalizers ?? []).to.deep.equal([]);
   });
 
-  it('keeps members of other managers in a map that the desired state empties', async () => {
+  it('keeps the keys of other managers in a map that the desired state empties', async () => {
     const scene = await open();
     const type = await serveWidgets(scene);
     await chainOf(scene, type, { spec: { size: 3, tags: { a: 'b' } } }).reconcile();
@@ -180,7 +180,7 @@ export function customResourcesSuite(open: OpenScene): void {
     expect(await bodyOf(scene, type)).to.deep.equal({ spec: { tags: { theirs: 'x' } } });
   });
 
-  it('keeps an empty map of another manager after removing the last member', async () => {
+  it('keeps an empty map of another manager when it removes its own last key from the map', async () => {
     const scene = await open();
     const type = await serveWidgets(scene);
     await chainOf(scene, type, { spec: size }).reconcile();
@@ -190,7 +190,7 @@ export function customResourcesSuite(open: OpenScene): void {
     expect(await bodyOf(scene, type)).to.deep.equal({ spec: { ...size, tags: {} } });
   });
 
-  it('completes a change that was interrupted between emptying a map and applying the rest', async () => {
+  it('completes a change if the operator stopped after it emptied a map and before it applied the rest', async () => {
     const scene = await open();
     const type = await serveWidgets(scene);
     await chainOf(scene, type, { spec: { limits: { cpu: 1 }, size: 1 } }).reconcile();

@@ -30,7 +30,7 @@ function chainOf(scene: Scene): Builder {
 
 /** Specs about changes of other managers: the builder repairs its own fields, and keeps the fields of the others. */
 export function driftSuite(open: OpenScene): void {
-  it('repairs an edited field and reports path, values and manager', async () => {
+  it('repairs a field that another client edited, and reports path, values and manager', async () => {
     const scene = await open();
     await chainOf(scene).reconcile();
     await scene.edit(ConfigMap, 'env', { body: { data: { A: 'edited' } }, by: 'kubectl-edit' });
@@ -43,7 +43,7 @@ export function driftSuite(open: OpenScene): void {
     expect(summary(await chainOf(scene).reconcile())).to.include('unchanged ConfigMap/env');
   });
 
-  it('reports a change of the desired state separately from the repaired drift', async () => {
+  it('reports a change of the desired state separately from repaired drift', async () => {
     const scene = await open();
     const chain = (b: string): Builder =>
       scene.builder().configMap({ name: 'env', data: { a: '1', b } });
@@ -151,7 +151,7 @@ export function driftSuite(open: OpenScene): void {
     expect(after?.map(({ name }) => name)).to.deep.equal(['web', 'proxy']);
   });
 
-  it('applies again after the managed fields were cleared', async () => {
+  it('applies an object again after its managedFields were cleared', async () => {
     const scene = await open();
     await chainOf(scene).reconcile();
     await scene.edit(Service, 'web', { body: { metadata: { managedFields: [{}] } } });
@@ -159,7 +159,7 @@ export function driftSuite(open: OpenScene): void {
     expect(summary(await chainOf(scene).reconcile())).to.include('unchanged Service/web');
   });
 
-  it('drops only its own undesired fields after the managed fields were cleared', async () => {
+  it('removes its own undesired fields, but no others, after managedFields were cleared', async () => {
     const scene = await open();
     const side = { name: 'side', image: 'registry.example/side:1' };
     const chain = (data: Record<string, string>, more: readonly (typeof side)[]): Builder =>
@@ -181,7 +181,7 @@ export function driftSuite(open: OpenScene): void {
     expect(containers.map(({ name }) => name)).to.deep.equal(['web']);
   });
 
-  it('warns once about a cache without managed fields and reports no changes', async () => {
+  it('warns once that the cache drops managedFields, and reports no changes', async () => {
     const scene = await open();
     const kinds = [ConfigMap];
     const { client, stop } = await withCache(scene.operator.client, kinds, false);
@@ -202,7 +202,7 @@ export function driftSuite(open: OpenScene): void {
     expect(warnings[0]).to.include('ConfigMap').and.to.include('keepManagedFields');
   });
 
-  it('reports drift in an event with path and manager', async () => {
+  it('reports drift in an Event with path and manager', async () => {
     const scene = await open();
     await chainOf(scene).reconcile();
     await scene.edit(ConfigMap, 'env', { body: { data: { A: 'edited' } } });

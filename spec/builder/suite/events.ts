@@ -44,7 +44,7 @@ export function eventsSuite(open: OpenScene): void {
     expect(heard).to.include('pruned ConfigMap/env no longer desired');
   });
 
-  it('omits earlier changes from the event of an object that is created again', async () => {
+  it('reports no changes in the event of an object that is created again', async () => {
     const scene = await open();
     const emitter = new OperatorEvents();
     const heard: unknown[] = [];
@@ -81,7 +81,7 @@ export function eventsSuite(open: OpenScene): void {
     expect(heard).to.deep.equal([['created'], ['deleted', 'data.A'], ['created', 'data.A']]);
   });
 
-  it('emits one failed event for a change that the server refuses and the builder explains', async () => {
+  it('emits only one event "failed" if the builder replaces the refusal of the server by its own error', async () => {
     const scene = await open();
     const emitter = new OperatorEvents();
     const heard: unknown[] = [];
@@ -99,7 +99,7 @@ export function eventsSuite(open: OpenScene): void {
     expect(heard).to.deep.equal([['env', 'apply', 'ImmutableField']]);
   });
 
-  it('emits one event "failed" for each failed object, even if no request for it was sent', async () => {
+  it('emits one event "failed" for each failed object, even if it sent no request for the object', async () => {
     const scene = await open();
     const emitter = new OperatorEvents();
     const heard: string[] = [];
@@ -176,7 +176,7 @@ export function eventsSuite(open: OpenScene): void {
     expect(await notes()).to.have.length(2);
   });
 
-  it('writes one Event for the objects that several steps create', async () => {
+  it('writes one Event for the objects that several partial reconciles create', async () => {
     const scene = await open();
     const { recorder, notes } = recording(scene);
     const builder = scene
@@ -191,7 +191,7 @@ export function eventsSuite(open: OpenScene): void {
     ]);
   });
 
-  it('writes the Event of the created objects and a warning if the reconcile fails later', async () => {
+  it('writes an Event about the created objects and a warning if the reconcile fails later', async () => {
     const scene = await open();
     const { recorder, notes } = recording(scene);
     const failing = scene
@@ -209,7 +209,7 @@ export function eventsSuite(open: OpenScene): void {
     expect(found).to.have.length(2);
   });
 
-  it('names as many created objects as fit, and aggregates many warnings', async () => {
+  it('names as many created objects in an Event as fit, and aggregates many warnings', async () => {
     const scene = await open();
     const { recorder, notes } = recording(scene);
     const names = Array.from({ length: 30 }, (_, n) => `c-${'x'.repeat(30)}-${n}`);

@@ -38,7 +38,7 @@ export function generatedSuite(open: OpenScene): void {
     return Object.fromEntries(plain) as Record<string, string>;
   }
 
-  it('generated values are generated once, and kept without a write in later reconciles', async () => {
+  it('generated values are made once, and kept without a write in later reconciles', async () => {
     const { make, made } = newMaker();
     const chain = (): Builder => chainOf({ password: make });
     expect(summary(await chain().reconcile())).to.deep.equal(['created Secret/database']);
@@ -51,7 +51,7 @@ export function generatedSuite(open: OpenScene): void {
     expect(made).to.deep.equal(['made-1']);
   });
 
-  it('generated values are generated for a key that is added, and removed with their key', async () => {
+  it('generated values are made for a key that is added, and removed with their key', async () => {
     const [password, token] = [newMaker('password').make, newMaker('token').make];
     await chainOf({ password }).reconcile();
     await chainOf({ password, token }).reconcile();
@@ -109,7 +109,7 @@ export function generatedSuite(open: OpenScene): void {
     expect(await values()).to.deep.equal({ password: 'made-1', token: made.at(-1) });
   });
 
-  it('generated values cause no request and no call of the generating function if the cache shows no change', async () => {
+  it('generated values cause no request and no call of their function if the cache shows no change', async () => {
     const { make, made } = newMaker();
     const { client, stop } = await withCache(scene.operator.client, usedKinds);
     try {
@@ -158,7 +158,7 @@ export function generatedSuite(open: OpenScene): void {
     expect(await scene.find(Secret, 'database')).to.equal(undefined);
   });
 
-  it('generated values fail only the Secret if a function does not return a string', async () => {
+  it('generated values cause only their Secret to fail if a function does not return a string', async () => {
     const wrong = (() => 1) as unknown as () => string;
     const chain = chainOf({ password: wrong }).configMap({ name: 'env', data: { level: 'info' } });
     await expectError(
@@ -168,7 +168,7 @@ export function generatedSuite(open: OpenScene): void {
     expect(await scene.find(Secret, 'database')).to.equal(undefined);
   });
 
-  it('generated values fail the Secret if a function returns an empty string', async () => {
+  it('generated values cause their Secret to fail if a function returns an empty string', async () => {
     await expectError(
       chainOf({ password: () => '' }).reconcile(),
       /generated\.password: .* an empty one/,
@@ -176,7 +176,7 @@ export function generatedSuite(open: OpenScene): void {
     expect(await scene.find(Secret, 'database')).to.equal(undefined);
   });
 
-  it('generated values leave pods that use the Secret unchanged if a function does not return a string', async () => {
+  it('generated values cause no change of the pods that use the Secret if a function does not return a string', async () => {
     const { make } = newMaker();
     const wrong = (() => undefined) as unknown as () => string;
     const chain = (generated: Generated): Builder =>
@@ -203,7 +203,7 @@ export function generatedSuite(open: OpenScene): void {
     expect((await scene.get(StatefulSet, 'server')).metadata.generation).to.equal(generation);
   });
 
-  it('generated values are refused for a key that also has a value, and if they are not made by a function', () => {
+  it('generated values are refused for a key that also has a fixed value, and if no function makes them', () => {
     expect(() => chainOf({ user: () => 'x' })).to.throw(
       'generated.user: stringData has the same key',
     );

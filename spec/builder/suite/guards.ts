@@ -32,7 +32,7 @@ export function guardsSuite(open: OpenScene): void {
   const chainOf = (scene: Scene, onImmutable: Policy) => (app: string) =>
     guarded(scene.builder({ onImmutable }).deployment({ name: 'api', selector: { app }, podSpec }));
 
-  it('NetworkPolicies and budgets keep their selector if the workload has to keep its own', async () => {
+  it('NetworkPolicies and budgets keep their selector if the selector of the workload cannot change', async () => {
     const scene = await open();
     const chain = chainOf(scene, 'fail');
     await scene.reconcileUntilDone(() => chain('a'));
@@ -50,7 +50,7 @@ export function guardsSuite(open: OpenScene): void {
     }
   });
 
-  it('NetworkPolicies and budgets leave an invalid selector to the API server, whose refusal names the object', async () => {
+  it('NetworkPolicies and budgets are sent with an invalid selector, and the refusal by the API server names the object', async () => {
     const scene = await open();
     const chain = (app: string): Builder =>
       scene
@@ -66,7 +66,7 @@ export function guardsSuite(open: OpenScene): void {
     expect(error?.message).to.include('PodDisruptionBudget').and.include('not a label');
   });
 
-  it('NetworkPolicies and budgets get the new selector in the reconcile that recreates the workload', async () => {
+  it('NetworkPolicies and budgets receive the new selector in the reconcile that recreates the workload', async () => {
     const scene = await open();
     const chain = chainOf(scene, 'recreate');
     await scene.reconcileUntilDone(() => chain('a'));
@@ -118,7 +118,7 @@ export function guardsSuite(open: OpenScene): void {
     expect(await selectors(scene)).to.deep.equal([labeled('a'), labeled('a')]);
   });
 
-  it('NetworkPolicies and budgets get their other changes while they keep their selector', async () => {
+  it('NetworkPolicies and budgets receive their other changes although they keep their old selector', async () => {
     const scene = await open();
     const chain = (app: string, ingress: readonly object[], minAvailable: number): Builder =>
       scene
@@ -145,7 +145,7 @@ export function guardsSuite(open: OpenScene): void {
     expect(await selectors(scene)).to.deep.equal([labeled('a'), labeled('a')]);
   });
 
-  it('NetworkPolicies and budgets get a new selector that still selects the pods of the workload', async () => {
+  it('NetworkPolicies and budgets receive a new selector that still selects the pods of the workload', async () => {
     const scene = await open();
     const chain = (app: string, matchLabels: Readonly<Record<string, string>>): Builder =>
       scene
@@ -160,7 +160,7 @@ export function guardsSuite(open: OpenScene): void {
   });
 
   for (const app of ['nothing', null])
-    it(`NetworkPolicies and budgets get the selector of the workload after an edit of app to ${app ?? 'null'}`, async () => {
+    it(`NetworkPolicies and budgets receive the selector of the workload after an edit of app to ${app ?? 'null'}`, async () => {
       const scene = await open();
       const chain = chainOf(scene, 'fail');
       await chain('a').reconcile();
@@ -188,7 +188,7 @@ export function guardsSuite(open: OpenScene): void {
     expect(await selector()).to.deep.equal({ tier: 'new' });
   });
 
-  it('NetworkPolicies and budgets do not move to a workload of the same name that the owner does not control', async () => {
+  it('NetworkPolicies and budgets do not select a workload of the same name that the owner does not control', async () => {
     const scene = await open();
     const { namespace } = scene;
     const labels = { app: 'foreign' };

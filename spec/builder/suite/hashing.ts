@@ -63,7 +63,7 @@ export function hashingSuite(open: OpenScene): void {
     }
   });
 
-  it('appends a sorted hash variable for each reference to the env of every container', async () => {
+  it('adds a sorted hash variable for each reference to the env of every container', async () => {
     const scene = await open();
     await scene
       .builder()
@@ -95,7 +95,7 @@ export function hashingSuite(open: OpenScene): void {
     expect(spec?.initContainers?.[0]?.env).to.deep.equal(stamps);
   });
 
-  it('adds the references of envFromConfigMap and envFromSecret to containers, and rolls the pods when their data changes', async () => {
+  it('adds envFromConfigMap and envFromSecret to the containers, and rolls the pods when the data changes', async () => {
     const scene = await open();
     await scene
       .builder()
@@ -216,7 +216,7 @@ export function hashingSuite(open: OpenScene): void {
     expect(wrong).to.throw(/^ConfigMap rules: rolloutOnChange: want true or false/);
   });
 
-  it('rolls the pods when a ConfigMap outside the chain changes only with followReferences', async () => {
+  it('rolls the pods when a ConfigMap outside the chain changes, but only with followReferences', async () => {
     const scene = await open();
     const { namespace } = scene;
     const configMap = {
@@ -244,7 +244,7 @@ export function hashingSuite(open: OpenScene): void {
     expect(await envOf(scene, 'follows')).to.deep.equal(hash('2'));
   });
 
-  it('rolls no pods while an object outside the chain that they need is missing', async () => {
+  it('rolls no pods while an object outside the chain that the pods need is missing', async () => {
     const scene = await open();
     const { namespace } = scene;
     const create = (): Promise<unknown> =>
@@ -297,7 +297,7 @@ export function hashingSuite(open: OpenScene): void {
     expect(summary(await chain().reconcile())).to.include('unchanged Deployment/web');
   });
 
-  it('rolls no pods because of data that is not applied yet, whatever the order of the calls', async () => {
+  it('rolls no pods because of data that is not applied yet, whatever the order of the reconcile methods', async () => {
     const scene = await open();
     const chain = (a: string): Builder =>
       scene
@@ -339,7 +339,7 @@ export function hashingSuite(open: OpenScene): void {
     ]);
   });
 
-  it('sets distinct hash variables for names that collide, in either order', async () => {
+  it('sets distinct hash variables for two object names that give the same variable name, in either order', async () => {
     const scene = await open();
     const chain = (first: string, second: string): Builder =>
       scene

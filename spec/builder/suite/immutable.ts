@@ -71,7 +71,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(scene.events.filter(({ type }) => type === 'Warning')).to.deep.equal([]);
   });
 
-  it('deletes nothing if the object to recreate would be invalid', async () => {
+  it('deletes nothing if the new version of the object to recreate would be invalid', async () => {
     const scene = await open();
     await setOf(scene, 'one').reconcile();
     const { uid } = (await scene.get(StatefulSet, 'web')).metadata;
@@ -95,7 +95,7 @@ export function immutableSuite(open: OpenScene): void {
     ['podManagementPolicy', { podManagementPolicy: 'Parallel' }, 'spec.podManagementPolicy'],
   ];
   for (const [name, spec, path] of droppable) {
-    it(`treats dropping ${name} as a change of an immutable field`, async () => {
+    it(`treats the removal of ${name} as a change of an immutable field`, async () => {
       const scene = await open();
       const chain = (onImmutable: Policy, dropped: object): Builder =>
         scene.builder({ onImmutable }).statefulSet({
@@ -113,7 +113,7 @@ export function immutableSuite(open: OpenScene): void {
     });
   }
 
-  it('changes and drops the fields of a StatefulSet that may change, without recreating it', async () => {
+  it('changes and removes the mutable fields of a StatefulSet without recreating it', async () => {
     const scene = await open();
     const chain = (spec: object, pod = podSpec): Builder =>
       scene.builder({ onImmutable: 'recreate' }).statefulSet({ name: 'web', podSpec: pod, spec });
@@ -142,7 +142,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(planned?.immutable).to.deep.equal(['spec.serviceName']);
   });
 
-  it('removes a default of the server that the new value of another field forbids', async () => {
+  it('removes a default of the server that conflicts with the new value of another field', async () => {
     const scene = await open();
     const chain = (strategy: { type: string } | undefined): Builder =>
       scene.builder().deployment({ name: 'web', podSpec, replicas: 0, strategy });
@@ -180,7 +180,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(spec?.strategy?.rollingUpdate?.maxSurge).to.equal(2);
   });
 
-  it('treats dropping a field of a claim template as a change of an immutable field', async () => {
+  it('treats the removal of a field from a claim template as a change of an immutable field', async () => {
     const scene = await open();
     const chain = (more: object): Builder =>
       scene.builder({ onImmutable: 'recreate' }).statefulSet({
@@ -200,7 +200,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(template?.spec?.storageClassName).to.equal(undefined);
   });
 
-  it('treats dropping a selector label as a change of an immutable field', async () => {
+  it('treats the removal of a selector label as a change of an immutable field', async () => {
     const scene = await open();
     const chain = (selector: Record<string, string>): Builder =>
       scene
@@ -217,7 +217,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(set?.operation).to.equal('recreated');
   });
 
-  it('fails if clusterIP: None is dropped, and recreates the Service on request', async () => {
+  it('fails if the chain no longer sets clusterIP: None, and recreates the Service with onImmutable: recreate', async () => {
     const scene = await open();
     const chain = (onImmutable: Policy, spec: object): Builder =>
       scene.builder({ onImmutable }).service({
@@ -236,7 +236,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(summary(await chain('fail', {}).reconcile())).to.deep.equal(['unchanged Service/web']);
   });
 
-  it('drops clusterIP or clusterIPs of a headless Service, but not both', async () => {
+  it('removes clusterIP or clusterIPs of a headless Service, but not both', async () => {
     const scene = await open();
     const chain = (spec: object): Builder =>
       scene
@@ -253,7 +253,7 @@ export function immutableSuite(open: OpenScene): void {
     }
   });
 
-  it('makes a Service without ports headless', async () => {
+  it('makes a Service headless, and removes its ports', async () => {
     const scene = await open();
     const chain = (spec: object): Builder =>
       scene.builder({ onImmutable: 'recreate' }).service({
@@ -266,7 +266,7 @@ export function immutableSuite(open: OpenScene): void {
     expect([clusterIP, ports]).to.deep.equal(['None', undefined]);
   });
 
-  it('keeps the address of a Service after its clusterIP is dropped', async () => {
+  it('keeps the address of a Service if the chain no longer sets its clusterIP', async () => {
     const scene = await open();
     const chain = (spec: object): Builder =>
       scene
@@ -286,7 +286,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(results.find(({ ref }) => ref.name === 'none')?.operation).to.equal('configured');
   });
 
-  it('recreates a StatefulSet around its pods with onImmutable: recreateOrphan', async () => {
+  it('recreates a StatefulSet without its pods with onImmutable: recreateOrphan', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => setOf(scene, 'one'));
     const { uid } = (await scene.get(Pod, 'web-0')).metadata;
@@ -296,7 +296,7 @@ export function immutableSuite(open: OpenScene): void {
     expect((await scene.get(Pod, 'web-0')).metadata.uid).to.equal(uid);
   });
 
-  it('refuses to orphan pods that the new selector does not match', async () => {
+  it('refuses to recreate a StatefulSet whose new selector does not match the pods that would remain', async () => {
     const scene = await open();
     const chain = (selector: Record<string, string>): Builder =>
       scene
@@ -310,7 +310,7 @@ export function immutableSuite(open: OpenScene): void {
     expect((await scene.get(StatefulSet, 'web')).metadata.uid).to.equal(uid);
   });
 
-  it('prefers the onImmutable of the object to that of the builder', async () => {
+  it('prefers the onImmutable of the object to the onImmutable of the builder', async () => {
     const scene = await open();
     const chain = (serviceName: string): Builder =>
       scene.builder({ onImmutable: 'recreate' }).statefulSet({
@@ -321,7 +321,7 @@ export function immutableSuite(open: OpenScene): void {
     expect((await errorsOf(chain('two')))[0]?.code).to.equal('ImmutableField');
   });
 
-  it('detects immutable fields of all other kinds that have some', async () => {
+  it('detects changed immutable fields of all other kinds that have immutable fields', async () => {
     const scene = await open();
     const chain = (late: boolean): Builder => othersOf(scene, late);
     await chain(false).reconcile();
@@ -361,7 +361,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(container?.image).to.equal('registry.example/late:1');
   });
 
-  it('deletes exactly the version of the object that it read', async () => {
+  it('deletes an object only in the version that it read', async () => {
     const scene = await open();
     await setOf(scene, 'one').reconcile();
     const { uid } = (await scene.get(StatefulSet, 'web')).metadata;
@@ -395,7 +395,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(error?.message).not.to.include('recreated');
   });
 
-  it('keeps dependent objects pending until a recreated object exists again', async () => {
+  it('keeps objects that depend on a recreated object pending until that object exists again', async () => {
     const scene = await open();
     const chain = (value: string): Builder =>
       scene
@@ -415,7 +415,7 @@ export function immutableSuite(open: OpenScene): void {
     ]);
   });
 
-  it('reports the invalid field if the server rejects a change for another reason', async () => {
+  it('reports the invalid field if the server rejects a change of a mutable field', async () => {
     const scene = await open();
     await setOf(scene, 'one').reconcile();
     const invalid = scene

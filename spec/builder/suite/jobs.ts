@@ -79,7 +79,7 @@ export function jobsSuite(open: OpenScene): void {
     expect(again.map(({ run }) => run)).to.deep.equal([{ state: 'succeeded', message }]);
   });
 
-  it('creates no second Job if the owner was read before the first Job finished', async () => {
+  it('does not create a second Job if the owner was read before the first Job finished', async () => {
     const scene = await open();
     const before = scene.owner;
     await untilGone(scene, () => chainOf(scene));
@@ -90,7 +90,7 @@ export function jobsSuite(open: OpenScene): void {
     expect(summary(results)).to.deep.equal(['unchanged Job/migrate']);
   });
 
-  it('sets ttlSecondsAfterFinished only after the Job finished, and then sends no more writes', async () => {
+  it('sets ttlSecondsAfterFinished only after the Job has finished, and then sends no more writes', async () => {
     const scene = await open();
     await chainOf(scene, { ttl: 3600 }).reconcile();
     const running = await finished(scene);
@@ -110,7 +110,7 @@ export function jobsSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('runs a Job again when its spec changes, but not when only ttlSecondsAfterFinished does', async () => {
+  it('runs a Job again when its spec changes, but not when only ttlSecondsAfterFinished changes', async () => {
     const scene = await open();
     await untilGone(scene, () => chainOf(scene));
     const other = await chainOf(scene, { ttl: 7 }).reconcile();
@@ -141,7 +141,7 @@ export function jobsSuite(open: OpenScene): void {
     });
   }
 
-  it('sets ttlSecondsAfterFinished in the next reconcile if that write failed after the end of the Job was recorded', async () => {
+  it('sets ttlSecondsAfterFinished in the next reconcile if the write failed after the end of the Job was recorded', async () => {
     const scene = await open();
     const chain = (options: Partial<BuilderOptions> = {}): Builder =>
       chainOf(scene, { ttl: 600 }, options);
@@ -159,7 +159,7 @@ export function jobsSuite(open: OpenScene): void {
     expect(summary(await chain().reconcile())).to.deep.equal(['unchanged Job/migrate']);
   });
 
-  it('keeps a Job and warns if the operator may not patch the owner', async () => {
+  it('keeps a Job and warns if RBAC forbids the operator to patch the owner', async () => {
     const scene = await open();
     await chainOf(scene).reconcile();
     await finished(scene);

@@ -89,7 +89,7 @@ export function lateWritesSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'extra')).data).to.deep.equal({ A: '1' });
   });
 
-  it('late writes of a former leader are refused if the object was to be recreated', async () => {
+  it('late writes of a former leader are refused if they would recreate the object', async () => {
     const scene = await open();
     const web = (app: string, image = 'registry.example/web:1') => ({
       ...{ name: 'web', replicas: 0, selector: { app } },

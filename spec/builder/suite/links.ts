@@ -85,7 +85,7 @@ export function linksSuite(open: OpenScene): void {
     ]);
   });
 
-  it('refuses a name that no reference to a chained object has', async () => {
+  it('refuses a reference to an object that the chain does not have', async () => {
     const scene = await open();
     const name: string = 'absent';
     for (const way of ['envOfConfigMap', 'envOfSecret', 'mountConfigMap', 'mountSecret'] as const) {
@@ -104,7 +104,7 @@ export function linksSuite(open: OpenScene): void {
     }
   });
 
-  it('writes every workload option into the spec, with precedence over spec', async () => {
+  it('writes every option of a workload into its spec, where the option overrides the same field of spec', async () => {
     const scene = await open();
     const chain = scene
       .builder()
@@ -124,7 +124,7 @@ export function linksSuite(open: OpenScene): void {
     expect((await scene.get(DaemonSet, 'agent')).spec).to.deep.include(daemonOptions);
   });
 
-  it('creates an object of every kind that has a method', async () => {
+  it('creates an object of every kind that has a method in the builder', async () => {
     const scene = await open();
     const chain = (): Builder => everyKind(scene);
     const created = await chain().reconcile();

@@ -50,7 +50,7 @@ export function planSuite(open: OpenScene): void {
     expect(await scene.get(ConfigMap, 'env')).to.deep.equal(before);
   });
 
-  it('a plan names the workloads that would restart, in order and with their causes', async () => {
+  it('a plan names the workloads whose pods would restart, in order and with their causes', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => chainOf(scene, '1'));
     const { rollouts } = await chainOf(scene, '2').plan();
@@ -95,7 +95,7 @@ export function planSuite(open: OpenScene): void {
     ]);
   });
 
-  it('a plan shows an object as pruned at once if no workload will refer to it', async () => {
+  it('a plan shows that an object is pruned at once if no workload will refer to it', async () => {
     const scene = await open();
     const chain = (env: string): Builder =>
       scene
@@ -110,7 +110,7 @@ export function planSuite(open: OpenScene): void {
     ]);
   });
 
-  it('a plan shows objects as failed that depend on a failed object or cannot be recreated', async () => {
+  it('a plan shows that objects fail which depend on a failed object or cannot be recreated', async () => {
     const scene = await open();
     const needing = scene
       .builder()
@@ -132,7 +132,7 @@ export function planSuite(open: OpenScene): void {
     );
   });
 
-  it('a plan lists no rollout if the pods stay', async () => {
+  it('a plan lists no rollout if the pods do not change', async () => {
     const scene = await open();
     const chain = (image: string, serviceName: string): Builder =>
       scene
@@ -151,7 +151,7 @@ export function planSuite(open: OpenScene): void {
     expect(plan.rollouts).to.deep.equal([]);
   });
 
-  it('a plan lists no rollout of a Deployment that a user has paused, until the chain resumes it', async () => {
+  it('a plan lists no rollout of a Deployment that a user has paused, unless the chain sets paused: false', async () => {
     const scene = await open();
     const chain = (image: string, spec: { readonly paused?: boolean } = {}): Builder =>
       scene.builder().deployment({
@@ -194,7 +194,7 @@ export function planSuite(open: OpenScene): void {
     expect(created?.reason).to.include('no dry run');
   });
 
-  it('a plan lists the fields that adopting another manager removes', async () => {
+  it('a plan lists the fields that the builder would remove when it takes over the fields of another manager', async () => {
     const scene = await open();
     const { namespace } = scene;
     const { apiVersion, kind, metadata } = scene.owner;

@@ -65,7 +65,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     ]);
   });
 
-  it('a plan waits while the namespace is being deleted, as a reconcile does', async () => {
+  it('a plan shows objects as waiting while their namespace is being deleted, as a reconcile does', async () => {
     const scene = await open();
     const { namespace } = scene;
     const metadata = { namespace, name: 'held', finalizers: ['example.com/held'] };
@@ -86,7 +86,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     await scene.edit(ConfigMap, 'held', { body: { metadata: { finalizers: null } } });
   });
 
-  it('a plan prunes what the changed workload no longer refers to, and keeps what it still refers to', async () => {
+  it('a plan prunes what the changed workload no longer refers to, and keeps what the workload still refers to', async () => {
     const scene = await open();
     const web = (builder: Builder, image: string, ...envs: readonly string[]): Builder => {
       const envFrom = envs.map((name) => ({ configMapRef: { name } }));
@@ -105,7 +105,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     ]);
   });
 
-  it('a plan shows that an object that is being deleted, and its dependents, have to wait', async () => {
+  it('a plan shows that an object that is being deleted, and the objects that depend on it, have to wait', async () => {
     const scene = await open();
     const chain = (): Builder =>
       scene
@@ -131,7 +131,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     await scene.edit(ConfigMap, 'env', { body: { metadata: { finalizers: null } } });
   });
 
-  it('a plan is made for the new object if another process recreates an object meanwhile', async () => {
+  it('a plan shows the changes of the new object if another process recreates an object during the plan', async () => {
     const scene = await open();
     const chain = (A: string, options: Partial<BuilderOptions> = {}): Builder =>
       scene.builder(options).configMap({ name: 'env', data: { A } });
@@ -159,7 +159,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     expect(objects[0]?.ref.uid).to.equal(uid);
   });
 
-  it('a plan fails for an autoscaler whose workload disappears', async () => {
+  it('a plan shows that an autoscaler fails if its new target does not exist', async () => {
     const scene = await open();
     const chain = (name: string, maxReplicas: number): Builder =>
       scene
@@ -252,7 +252,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     });
   });
 
-  it('a plan shows the fields that are taken over from other managers', async () => {
+  it('a plan shows the fields that the builder takes over from other managers', async () => {
     const scene = await open();
     const { namespace } = scene;
     const { apiVersion, kind, metadata } = scene.owner;
@@ -294,7 +294,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     ]);
   });
 
-  it('a plan reports a violation or a recreation if fields to take over from another manager are immutable', async () => {
+  it('a plan shows a violation or a recreation if the fields to take over from another manager are immutable', async () => {
     const scene = await open();
     const { namespace } = scene;
     const { apiVersion, kind, metadata } = scene.owner;
@@ -325,7 +325,7 @@ export function plannedDecisionsSuite(open: OpenScene): void {
     }
   });
 
-  it('a plan shows a change that concerns only the field manager', async () => {
+  it('a plan shows a change even if only the field manager changes', async () => {
     const scene = await open();
     const { namespace } = scene;
     const chain = (adoptManagers: readonly string[]): Builder =>

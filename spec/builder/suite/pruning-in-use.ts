@@ -87,7 +87,7 @@ export function pruningInUseSuite(open: OpenScene): void {
     expect(await scene.find(RoleBinding, 'old')).to.equal(undefined);
   });
 
-  it('keeps the objects that pods of a protected workload need to restart', async () => {
+  it('keeps the objects that pods of a workload with prune: false need to restart', async () => {
     const scene = await open();
     const owns = [...usedKinds, ServiceAccount, Role, RoleBinding];
     const [container] = podSpec.containers;
@@ -123,7 +123,7 @@ export function pruningInUseSuite(open: OpenScene): void {
     ]);
   });
 
-  it('keeps the objects that old pods of a protected workload need until they are replaced', async () => {
+  it('keeps the objects that old pods of a workload with prune: false need until these pods are replaced', async () => {
     const scene = await open();
     const chain = (env: string): Builder =>
       scene

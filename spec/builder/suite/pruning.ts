@@ -75,7 +75,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(summary(await theirs().reconcile())).to.deep.equal(['unchanged ConfigMap/theirs']);
   });
 
-  it('keeps a chained object whose reconcile method was not called', async () => {
+  it('keeps a chained object although its reconcile method was not called', async () => {
     const scene = await open();
     const chain = (): Builder =>
       scene
@@ -103,7 +103,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(summary(await scene.builder().reconcile())).to.deep.equal([]);
   });
 
-  it('keeps a claim with our labels that another controller owns', async () => {
+  it('keeps a claim that has the labels of the builder but another controller', async () => {
     const scene = await open();
     const other = await newOwner(scene.admin, scene.namespace, 'other');
     const { apiVersion, kind, metadata } = other;
@@ -124,7 +124,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(summary(await scene.builder().reconcile())).to.deep.equal([]);
   });
 
-  it('checks an object again before its deletion if it has changed since the list', async () => {
+  it('reads an object again before its deletion if it has changed since it was listed', async () => {
     const scene = await open();
     await scene
       .builder()
@@ -152,7 +152,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'protected')).not.to.equal(undefined);
   });
 
-  it('keeps an object that another controller of the owner takes over before its deletion', async () => {
+  it('keeps an object that another controller adopts just before its deletion', async () => {
     const scene = await open();
     await scene.builder().configMap({ name: 'env' }).reconcile();
     const inner = scene.operator.client;
@@ -174,7 +174,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(await scene.builder().reconcile()).to.deep.equal([]);
   });
 
-  it('prunes in the reverse of the order in which it applies', async () => {
+  it('prunes objects in the reverse order of their application', async () => {
     const scene = await open();
     const owns = [...usedKinds, Ingress];
     const defaultBackend = { service: { name: 'web', port: { number: 80 } } };
@@ -200,7 +200,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'env')).to.equal(undefined);
   });
 
-  it('leaves an object pending that changes before each attempt to delete it, and prunes it later', async () => {
+  it('leaves an object pending that changes before each attempt to delete it, and prunes it in a later reconcile', async () => {
     const scene = await open();
     await scene.builder().configMap({ name: 'busy', data: {} }).reconcile();
     const inner = scene.operator.client;
@@ -226,7 +226,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(summary(results)).to.deep.equal(['created Secret/two', 'deleted Secret/one']);
   });
 
-  it('keeps an object that the chain or an annotation protects', async () => {
+  it('keeps an object with prune: false in the chain or in an annotation', async () => {
     const scene = await open();
     await scene
       .builder()
@@ -289,7 +289,7 @@ export function pruningSuite(open: OpenScene): void {
     ]);
   });
 
-  it('counts new objects for maxDeletions, in a plan as well', async () => {
+  it('includes new objects in the number to which maxDeletions refers, also in a plan', async () => {
     const scene = await open();
     const chain = (prefix: string, maxDeletions?: '40%'): Builder =>
       Array.from({ length: 12 }, (_, index) => `${prefix}-${index}`).reduce<Builder>(
@@ -309,7 +309,7 @@ export function pruningSuite(open: OpenScene): void {
     ]);
   });
 
-  it('deletes more objects than maxDeletions allows if an annotation on the owner names the current generation', async () => {
+  it('deletes more objects than maxDeletions allows if an annotation on the owner names its current generation', async () => {
     const scene = await open();
     const { namespace } = scene;
     scene.owner = await scene.admin.create<NetworkPolicy>({
@@ -348,7 +348,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(summary(await scene.builder().reconcile())).to.deep.equal(['deleted ConfigMap/env']);
   });
 
-  it('prunes only objects of the scope of the builder', async () => {
+  it('prunes only objects that have the scope of the builder', async () => {
     const scene = await open();
     const chain = (scope: string | undefined, ...names: readonly string[]): Builder =>
       names.reduce<Builder>((links, name) => links.configMap({ name }), scene.builder({ scope }));
@@ -396,7 +396,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(refused).to.have.property('code', 'TooManyDeletions');
   });
 
-  it('skips kinds that it may not list and reports them once', async () => {
+  it('skips kinds that RBAC forbids it to list, and reports them once', async () => {
     const scene = await open();
     await scene
       .builder()

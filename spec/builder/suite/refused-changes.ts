@@ -54,7 +54,7 @@ export function refusedChangesSuite(open: OpenScene): void {
     expect((await scene.get(Deployment, 'api')).metadata.uid).not.to.equal(uid);
   });
 
-  it('retries the recreation of an object if a policy refuses the new object', async () => {
+  it('tries again to recreate an object if a policy refuses the new object', async () => {
     const scene = await open();
     await recreatingChain(scene, 'a').reconcile();
     const message = `deployments.apps "api" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`;

@@ -25,7 +25,7 @@ export function replicasSuite(open: OpenScene): void {
       podSpec: { containers: [{ name: 'web', image: `registry.example/web:${image}` }] },
     });
 
-  it('replicas are set only when a workload with an autoscaler is created', async () => {
+  it('replicas of a workload with an autoscaler are set only when the workload is created', async () => {
     const scene = await open();
     const chain = (image: string): Builder =>
       scene
@@ -56,7 +56,7 @@ export function replicasSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal(['patch deployments/web']);
   });
 
-  it('replicas are repaired with an Event that names the autoscaler and the remedy', async () => {
+  it('replicas that an autoscaler changed are repaired with an Event that names the autoscaler and the remedy', async () => {
     const scene = await open();
     await chainOf(scene, 3).reconcile();
     await scale(scene, 'web', 5);
@@ -66,7 +66,7 @@ export function replicasSuite(open: OpenScene): void {
     expect(scene.events.map((event) => event.note)).to.deep.equal([note]);
   });
 
-  it('replicas are kept when the chain sets them to external, scaled or not', async () => {
+  it('replicas are kept when the chain sets them to external, whether an autoscaler has changed them or not', async () => {
     const scene = await open();
     await chainOf(scene, 4).reconcile();
     await chainOf(scene, 'external').reconcile();
@@ -116,7 +116,7 @@ export function replicasSuite(open: OpenScene): void {
     expect(await replicasOf(scene, 'web')).to.equal(7);
   });
 
-  it('replicas return to the default when the chain no longer sets them', async () => {
+  it('replicas return to the default of the server when the chain no longer sets them', async () => {
     const scene = await open();
     await scene.builder().statefulSet({ name: 'web', replicas: 3, podSpec }).reconcile();
     await scene.builder().statefulSet({ name: 'web', podSpec }).reconcile();

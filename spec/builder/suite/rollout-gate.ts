@@ -66,7 +66,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     return spec?.template.spec?.containers[0]?.image;
   }
 
-  it('does not wait for a workload with unready pods if that workload does not roll out', async () => {
+  it('does not wait for a workload with unready pods if no rollout of that workload is in progress', async () => {
     const scene = await open();
     const unready: Workload = { unschedulable: true };
     await chain(scene, [unready, {}]).reconcile();
@@ -135,7 +135,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     ]);
   });
 
-  it('delays a pod template of which the operator owns no field, such as after a reset of managedFields', async () => {
+  it('delays a pod template even if managedFields no longer show that the operator owns fields of it', async () => {
     const scene = await open();
     await behindRollout(scene);
     await scene.edit(Deployment, 'two', { body: { metadata: { managedFields: [{}] } } });
@@ -182,7 +182,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     });
   });
 
-  it('applies no delayed pod template when the change is reverted', async () => {
+  it('does not apply a delayed pod template after the chain returns to the old one', async () => {
     const scene = await open();
     await behindRollout(scene);
     const { spec } = await scene.get(Deployment, 'two');
@@ -195,7 +195,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('repairs drift of a later workload during a rollout, including its pod template', async () => {
+  it('repairs drift of a later workload during a rollout, also in its pod template', async () => {
     const scene = await open();
     await behindRollout(scene);
     await scene.edit(Deployment, 'two', { body: { spec: { replicas: 0 } } });

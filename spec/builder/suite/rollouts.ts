@@ -54,7 +54,7 @@ export function rolloutsSuite(open: OpenScene): void {
     ]);
   });
 
-  it('follows the rolloutOrder of the chain rather than the option', async () => {
+  it('follows rolloutOrder of the chain if both the chain and the builder set it', async () => {
     const scene = await open();
     const set = (name: string) => ({ name, nodeType: name, replicas: 0, podSpec });
     const chain = scene
@@ -80,7 +80,7 @@ export function rolloutsSuite(open: OpenScene): void {
     expect(summary(next)).to.include('configured Deployment/two');
   });
 
-  it('delays the other workloads while a rollout is broken, and reports it as stuck after the deadline', async () => {
+  it('delays later workloads while a rollout is broken, and reports the rollout as stuck after the deadline', async () => {
     const scene = await open();
     const chain = (image: string, broken = false): Builder =>
       scene
@@ -115,7 +115,7 @@ export function rolloutsSuite(open: OpenScene): void {
     expect(result?.requeueAfterMs).to.be.within(1, 602_000);
   });
 
-  it('names the pod of a broken revision that blocks a repaired StatefulSet, and deletes it with unblock', async () => {
+  it('names the pod of a broken revision that blocks a repaired StatefulSet, and deletes the pod with unblock', async () => {
     const scene = await open();
     const chain = (image: string, broken: boolean, unblock = false): Builder =>
       scene.builder().statefulSet({

@@ -127,7 +127,7 @@ export function settledSuite(open: OpenScene): void {
   });
   afterEach(() => watched.close());
 
-  it('sends no request if nothing changed, and returns the same results', async () => {
+  it('sends no request if nothing has changed, and returns the same results', async () => {
     const before = await watched.settle();
     await watched.scene.writes();
     const told: ObjectResult[] = [];
@@ -142,7 +142,7 @@ export function settledSuite(open: OpenScene): void {
     expect(await watched.scene.writes()).to.deep.equal([]);
   });
 
-  it('sends no read after a reconcile that wrote, if nothing has changed since', async () => {
+  it('sends no read after a reconcile with writes if nothing has changed since', async () => {
     await watched.settle();
     const debug = (builder: Builder): Builder => chainOf(builder, 'debug');
     const written = summary(await watched.reconcile({}, debug));
@@ -160,7 +160,7 @@ export function settledSuite(open: OpenScene): void {
     await watched.expectDone('configured ConfigMap/env', {}, debug);
   });
 
-  it('applies a changed option of an object', async () => {
+  it('applies a changed option of a link', async () => {
     await watched.settle();
     const results = await watched.reconcile({}, (builder) => chainOf(builder, 'debug'));
     expect(summary(results)).to.include('configured ConfigMap/env');
@@ -178,7 +178,7 @@ export function settledSuite(open: OpenScene): void {
     await watched.expectDone('configured ConfigMap/env');
   });
 
-  it('applies a field again that another manager has taken over', async () => {
+  it('applies a field again after another manager has taken it over', async () => {
     await watched.settle();
     const live = await watched.scene.get(ConfigMap, 'env');
     await watched.scene.admin.apply(
@@ -236,14 +236,14 @@ export function settledSuite(open: OpenScene): void {
     expect(server?.rollout?.state).to.equal('complete');
   });
 
-  it('repairs a label of a workload, which leaves the generation unchanged', async () => {
+  it('repairs a label of a workload although its change leaves the generation the same', async () => {
     await watched.settle();
     const labels = { 'app.kubernetes.io/name': 'stolen' };
     await watched.scene.edit(StatefulSet, 'server', { body: { metadata: { labels } } });
     await watched.expectDone('configured StatefulSet/server');
   });
 
-  it('sends no read if the owner changed but the chain is the same', async () => {
+  it('sends no read if only the owner changed, and the chain is the same', async () => {
     await watched.settle();
     await watched.scene.edit(ConfigMap, 'shop', { body: { data: { note: 'changed' } } });
     await watched.scene.target.eventually(async () => {
@@ -255,7 +255,7 @@ export function settledSuite(open: OpenScene): void {
     expect(watched.reads).to.deep.equal([]);
   });
 
-  it('keeps no object in memory whose owner is gone', async () => {
+  it('keeps no object in memory after its owner is gone', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     for (const name of ['a', 'b', 'c', 'd']) await watched.comeAndGo(name);
@@ -280,7 +280,7 @@ export function settledSuite(open: OpenScene): void {
     await watched.expectDone('deleted ConfigMap/more');
   });
 
-  it('keeps reporting that an object is pending', async () => {
+  it('reports in each reconcile that an object is pending', async () => {
     const { admin, namespace } = watched.scene;
     const metadata = { name: 'env', namespace, finalizers: ['example.com/wait'] };
     await watched.settle();

@@ -20,7 +20,7 @@ const workloads: readonly ResourceType<Deployment | StatefulSet>[] = [Deployment
 
 /** Specs about a workload with a new name or kind: the old one serves until the new one is ready. */
 export function successorsSuite(open: OpenScene): void {
-  it('keeps ready pods behind a Service while its workload is renamed', async () => {
+  it('keeps ready pods behind a Service while its workload is replaced by one of another name', async () => {
     const scene = await open();
     const chain = (name: string, client: Client = scene.operator.client): Builder =>
       scene
@@ -73,7 +73,7 @@ export function successorsSuite(open: OpenScene): void {
       expect(await scene.find(Deployment, 'web')).to.equal(undefined);
     });
 
-  it('prunes at once what the pods of the old workload do not need while that workload stays', async () => {
+  it('prunes at once what the pods of the old workload do not need, although that workload is not pruned yet', async () => {
     const scene = await open();
     const owns = [...usedKinds, PodDisruptionBudget];
     const chain = (name: string): Builder =>
@@ -92,7 +92,7 @@ export function successorsSuite(open: OpenScene): void {
     ]);
   });
 
-  it('moves a Service with publishNotReadyAddresses at once', async () => {
+  it('changes the selector of a Service with publishNotReadyAddresses at once', async () => {
     const scene = await open();
     const spec = { ports, publishNotReadyAddresses: true };
     const chain = (name: string): Builder =>
@@ -129,7 +129,7 @@ export function successorsSuite(open: OpenScene): void {
     expect(await servedBy(scene, 'front')).to.deep.equal(['Deployment/web']);
   });
 
-  it('keeps ready pods behind an edited selector while its workload is renamed', async () => {
+  it('keeps ready pods behind a Service with an edited selector while its workload is renamed', async () => {
     const scene = await open();
     const chain = (name: string, client: Client = scene.operator.client): Builder =>
       scene
@@ -233,7 +233,7 @@ export function successorsSuite(open: OpenScene): void {
     await stop();
   });
 
-  it('keeps a workload whose Service has not moved yet, although the new one is ready', async () => {
+  it('keeps the old workload while the Service still selects its pods, although the new workload is ready', async () => {
     const scene = await open();
     const isReady = (name: string): Promise<void> =>
       scene.target.eventually(async () => {
@@ -265,7 +265,7 @@ export function successorsSuite(open: OpenScene): void {
     expect(await scene.find(Deployment, 'old')).to.equal(undefined);
   });
 
-  it('deletes the old workload at once if the new one needs its claim', async () => {
+  it('deletes the old workload at once if the new workload needs its claim', async () => {
     const scene = await open();
     const claims = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }];
     const chain = (name: string): Builder =>

@@ -28,7 +28,7 @@ export function takingOverSuite(open: OpenScene): void {
       },
     });
 
-  it('refuses to change an object without a controller', async () => {
+  it('refuses to change an object that has no controller', async () => {
     const scene = await open();
     const before = await existing(scene);
     const [error] = await errorsOf(chainOf(scene));
@@ -77,7 +77,7 @@ export function takingOverSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'env')).data).to.deep.equal({ A: '0', B: '0' });
   });
 
-  it('refuses a Secret that the cache does not show yet', async () => {
+  it('refuses a Secret without a controller that the cache does not show yet', async () => {
     const scene = await open();
     const lagging = await withoutNews(scene.operator.client);
     try {
@@ -98,7 +98,7 @@ export function takingOverSuite(open: OpenScene): void {
     }
   });
 
-  it('sends one read to create an object, and refuses an object that appears after that read', async () => {
+  it('reads an object once before it creates it, and refuses an object that appears after that read', async () => {
     const scene = await open();
     const inner = scene.operator.client;
     const apply: Client['apply'] = async (object, options) => {
@@ -120,7 +120,7 @@ export function takingOverSuite(open: OpenScene): void {
     expect(metadata.ownerReferences).to.equal(undefined);
   });
 
-  it("waits for garbage collection of a previous owner's object, then creates it again", async () => {
+  it("waits until an object of a previous owner is garbage-collected, then creates the object again", async () => {
     const scene = await open();
     const chain = (): Builder => chainOf(scene).deployment({ name: 'web', podSpec });
     await scene.reconcileUntilDone(chain);
@@ -150,7 +150,7 @@ export function takingOverSuite(open: OpenScene): void {
     expect(summary(await chainOf(scene).reconcile())).to.deep.equal(['created ConfigMap/env']);
   });
 
-  it('removes undesired fields of create and update with adoptManagers', async () => {
+  it('removes undesired fields that other managers set by create and update with adoptManagers', async () => {
     const scene = await open();
     await madeByUpdates(scene);
     const chain = (): Builder =>
@@ -168,7 +168,7 @@ export function takingOverSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('removes undesired fields of an adopted manager even if the apply of the builder is unchanged', async () => {
+  it('removes undesired fields of the managers in adoptManagers even if its own apply changes nothing', async () => {
     const scene = await open();
     await madeByUpdates(scene);
     const data = { A: '1' };
@@ -184,7 +184,7 @@ export function takingOverSuite(open: OpenScene): void {
     expect((await adopting().reconcile())[0]?.operation).to.equal('unchanged');
   });
 
-  it('keeps undesired fields of another manager without adoptManagers', async () => {
+  it('keeps undesired fields of other managers without adoptManagers', async () => {
     const scene = await open();
     await madeByUpdates(scene);
     await scene

@@ -17,7 +17,7 @@ const apiPods = { matchLabels: { 'operator-builder.io/workload': 'deployment.api
 
 /** Specs about objects that name a workload of the chain. */
 export function workloadSelectionSuite(open: OpenScene): void {
-  it('objects with the option workload select its pods, whether it is chained before or after them', async () => {
+  it('objects with the option workload select the pods of the workload, whether the workload is chained before or after', async () => {
     const scene = await open();
     await scene
       .builder()
@@ -46,7 +46,7 @@ export function workloadSelectionSuite(open: OpenScene): void {
     expect((await scene.get(PodDisruptionBudget, 'api')).spec?.selector).to.deep.equal(apiPods);
   });
 
-  it('a Service may have no pods if its selector is empty', async () => {
+  it('a Service with an empty selector is accepted', async () => {
     const scene = await open();
     await scene
       .builder()

@@ -29,7 +29,7 @@ describe('a CronJob in the embedded cluster', () => {
     });
   });
 
-  it('creates Jobs for each schedule that the server accepts, if it ever occurs', async () => {
+  it('creates Jobs for each schedule that the server accepts, unless the schedule never occurs', async () => {
     const { create, list, clock } = await simulatedCluster();
     const timeZone = 'Europe/Berlin';
     await create(
@@ -51,7 +51,7 @@ describe('a CronJob in the embedded cluster', () => {
     expect(await names(Job)).to.deep.equal([jobNamed(4), jobNamed(5)]);
   });
 
-  it('keeps the time of its last success when that Job is gone', async () => {
+  it('keeps lastSuccessfulTime after the Job that succeeded is deleted', async () => {
     const { create, get, clock, ...cluster } = await simulatedCluster();
     await create(cronJob('c', '*/10 * * * *'));
     await clock.advance(11 * minuteMs);
@@ -124,7 +124,7 @@ describe('a CronJob in the embedded cluster', () => {
     });
   }
 
-  it('starts no Job while suspended, and only the newest missed one afterwards', async () => {
+  it('starts no Job while suspended, and afterwards a Job only for the newest of the missed times', async () => {
     const { create, names, clock, patch } = await simulatedCluster();
     await create(cronJob('c', '*/10 * * * *', { suspend: true }));
     await clock.advance(35 * minuteMs);

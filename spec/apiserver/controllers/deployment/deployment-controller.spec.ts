@@ -40,7 +40,7 @@ describe('a Deployment in the embedded cluster', () => {
     });
   });
 
-  it('copies annotations to its ReplicaSet, and adds its size', async () => {
+  it('copies its annotations to its ReplicaSet, and adds the annotations with the desired and the maximum replicas', async () => {
     const { create, list } = await simulatedCluster();
     const web = deployment('web', { replicas: 2 });
     await create({ ...web, metadata: { ...web.metadata, annotations: { team: 'a' } } });
@@ -186,7 +186,7 @@ describe('a Deployment in the embedded cluster', () => {
     expect(status).to.deep.include({ readyReplicas: 1, availableReplicas: 1 });
   });
 
-  it('remains rolled out when it is scaled', async () => {
+  it('keeps the reason NewReplicaSetAvailable in Progressing when it is scaled', async () => {
     const { create, patch, changes } = await simulatedCluster();
     await create(deployment('web', { replicas: 1 }));
     const seen = changes(Deployment);

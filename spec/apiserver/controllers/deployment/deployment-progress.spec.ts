@@ -96,7 +96,7 @@ describe('the conditions of a Deployment', () => {
     expect(lines()).to.deep.equal([`${unavailable}; ${exceeded}`]);
   });
 
-  it('do not report progress without a deadline', async () => {
+  it('do not include Progressing without progressDeadlineSeconds', async () => {
     const cluster = await simulatedCluster();
     const lines = following(cluster);
     const noDeadline = { progressDeadlineSeconds: 2_147_483_647 };
@@ -105,7 +105,7 @@ describe('the conditions of a Deployment', () => {
     expect(lines()).to.deep.equal([unavailable, available]);
   });
 
-  it('lose the progress when the deadline is removed', async () => {
+  it('no longer include Progressing when progressDeadlineSeconds is removed', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(deployment('web', { replicas: 1 }));
     const lines = following(cluster);

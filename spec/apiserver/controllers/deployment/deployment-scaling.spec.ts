@@ -38,7 +38,7 @@ describe('scalingSteps', () => {
     expect(inWords(scalingSteps(rollout(6, set('new', 0), [set('old', 4)])))).to.equal('old=6');
   });
 
-  it('scales the newest ReplicaSet if none has pods, or the last old one if there is no newest', () => {
+  it('scales the newest ReplicaSet if no ReplicaSet has pods, or the last old ReplicaSet if there is no newest one', () => {
     expect(inWords(scalingSteps(rollout(2, set('new', 0), [set('old', 0)])))).to.equal('new=2');
     expect(inWords(scalingSteps(rollout(2, undefined, [set('a', 0), set('b', 0)])))).to.equal(
       'b=2',
@@ -58,7 +58,7 @@ describe('scalingSteps', () => {
 });
 
 describe('isScalingEvent', () => {
-  it('is true if a ReplicaSet with pods records another size of the Deployment than the current one', () => {
+  it('is true if the annotation desired-replicas of a ReplicaSet with pods differs from the replicas of the Deployment', () => {
     expect(isScalingEvent(rollout(4, set('new', 4), []))).to.equal(false);
     expect(isScalingEvent(rollout(5, set('new', 4), []))).to.equal(true);
     expect(isScalingEvent(rollout(5, set('new', 5, { desired: 5 }), [set('old', 0)]))).to.equal(

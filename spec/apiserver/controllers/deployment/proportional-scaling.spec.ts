@@ -15,7 +15,7 @@ describe('proportionalSteps', () => {
     ]);
   });
 
-  it('uses the size of the Deployment for a ReplicaSet without the annotation', () => {
+  it('uses the replicas in the status of the Deployment for a ReplicaSet without the annotation max-replicas', () => {
     const active = [
       { name: 'new', replicas: 2, maxReplicas: undefined, createdMs: 2 },
       { name: 'old', replicas: 2, maxReplicas: 0, createdMs: 1 },

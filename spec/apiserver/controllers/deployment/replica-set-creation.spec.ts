@@ -23,7 +23,7 @@ describe('a Deployment that cannot create its ReplicaSet', () => {
   // The first attempts to create the ReplicaSet fail.
   afterEach(() => stopSimulatedClusters(/deployments default\/web: .*(?:already exists|not now)/));
 
-  it('gives it another name if another ReplicaSet has the first name', async () => {
+  it('chooses a second name if another ReplicaSet has the first one', async () => {
     const cluster = await simulatedCluster();
     const name = await takenName(cluster);
     await cluster.create(deployment('web'));
@@ -38,7 +38,7 @@ describe('a Deployment that cannot create its ReplicaSet', () => {
     expect(other?.metadata).not.to.have.property('ownerReferences');
   });
 
-  it('gives it another name once a policy no longer refuses the status of the Deployment', async () => {
+  it('chooses a second name only after a policy no longer refuses updates of the status of the Deployment', async () => {
     const cluster = await simulatedCluster();
     await takenName(cluster);
     const refusal = refusalOf('UPDATE', { group: 'apps', resource: 'deployments/status' });

@@ -27,7 +27,7 @@ function conditionsOf(...pods: Pod[]): object[] {
 }
 
 describe('serviceEndpoints', () => {
-  it('returns ready, serving and terminating for each pod', () => {
+  it('returns the conditions ready, serving and terminating for each pod', () => {
     expect(conditionsOf(podAt('10.0.0.1'))).to.deep.equal([
       { ready: true, serving: true, terminating: false },
     ]);

@@ -43,7 +43,7 @@ describe('collectionVerdict', () => {
     });
   }
 
-  it('returns a foreground deletion if an owner waits for an object that has dependents', () => {
+  it('returns a foreground deletion if an owner waits for the deletion of an object that has dependents', () => {
     expect(verdict(['waiting'], { dependents: [{}] })).to.deep.equal(foreground);
     expect(verdict(['dangling'], { dependents: [{}] })).to.deep.equal(background);
   });

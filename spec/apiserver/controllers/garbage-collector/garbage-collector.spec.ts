@@ -52,7 +52,7 @@ describe('garbage collection in the embedded cluster', () => {
     expect(await cluster.names(ConfigMap)).to.deep.equal(['free']);
   });
 
-  it('deletes non-blocking dependents in the foreground while a blocking one stays', async () => {
+  it('deletes non-blocking dependents in the foreground while a blocking dependent still exists', async () => {
     const cluster = await quietCluster();
     const owner = await created(cluster, 'owner');
     const held = { ownerReferences: [ownedBy(owner, block)], finalizers: ['example.com/hold'] };
@@ -188,7 +188,7 @@ describe('garbage collection in the embedded cluster', () => {
     expect(items.map(({ metadata }) => metadata.name)).to.include('wide');
   });
 
-  it('collects objects in namespaces with a cluster-scoped owner', async () => {
+  it('deletes namespaced objects together with their cluster-scoped owner', async () => {
     const cluster = await quietCluster();
     await cluster.create({ ...Namespaced, metadata: { name: 'wide' } });
     const owner = await cluster.client.get(Namespaced, { name: 'wide' });

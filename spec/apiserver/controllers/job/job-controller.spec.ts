@@ -155,7 +155,7 @@ describe('a Job in the embedded cluster', () => {
     });
   }
 
-  it('releases the pods that it leaves when it is deleted with the policy Orphan', async () => {
+  it('removes its finalizer from its pods when it is deleted with the policy Orphan', async () => {
     const pods = { behavior: () => 'ready' as const };
     const { create, names, list, ...cluster } = await simulatedCluster({ pods });
     await create(job('j'));
@@ -208,7 +208,7 @@ describe('a Job in the embedded cluster', () => {
     return { pods: { behavior } };
   }
 
-  it('removes the pods of indexes that it no longer has', async () => {
+  it('deletes the pods of indexes beyond lowered completions', async () => {
     const { create, list, patch } = await simulatedCluster(byIndex('ready', 'ready'));
     await create(job('j', indexed));
     await patch(Job, 'j', { spec: { completions: 1, parallelism: 1 } });
@@ -244,7 +244,7 @@ describe('a Job in the embedded cluster', () => {
     ]);
   });
 
-  it('counts the deleted pods of an index against backoffLimitPerIndex', async () => {
+  it('counts the deleted pods of an index for backoffLimitPerIndex', async () => {
     const { create, get, list, clock, ...cluster } = await simulatedCluster(
       byIndex('ready', 'ready'),
     );
@@ -270,7 +270,7 @@ describe('a Job in the embedded cluster', () => {
     expect(await list(Pod)).to.have.length(2);
   });
 
-  it('discards the failures of indexes that it no longer has', async () => {
+  it('discards the failures of indexes beyond lowered completions', async () => {
     const { create, get, patch } = await simulatedCluster(byIndex('ready', 'fail'));
     await create(job('j', { ...indexed, backoffLimitPerIndex: 0 }));
     expect((await get(Job, 'j')).status).to.include({ failedIndexes: '1,2' });
@@ -300,7 +300,7 @@ describe('a Job in the embedded cluster', () => {
     expect(await names(Pod)).to.have.length(1);
   });
 
-  it('succeeds by a rule of its successPolicy with succeededCount only', async () => {
+  it('succeeds by a rule of its successPolicy that has only succeededCount', async () => {
     const { create, get } = await simulatedCluster(byIndex('ready', 'succeed'));
     const rules = [{ succeededIndexes: '0', succeededCount: 1 }, { succeededCount: 1 }];
     await create(job('j', { ...indexed, successPolicy: { rules } }));

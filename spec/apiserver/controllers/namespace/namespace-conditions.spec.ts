@@ -17,7 +17,7 @@ describe('namespaceConditions', () => {
     );
   });
 
-  it('keeps the time of unchanged conditions, and foreign conditions', () => {
+  it('keeps lastTransitionTime of unchanged conditions, and all conditions of other types', () => {
     const other = { type: 'Other', status: 'True' };
     const first = namespaceConditions([other], none, start);
     const failures = ['pods.v1 p: no'];

@@ -26,7 +26,7 @@ async function namespaces({ client }: SimulatedCluster): Promise<string[]> {
 describe('deleting a namespace in the embedded cluster', () => {
   afterEach(() => stopSimulatedClusters(/ configmaps.v1 kept: .* not now$/));
 
-  it('reports the objects that a policy keeps', async () => {
+  it('reports in a condition the objects whose deletion a policy refuses', async () => {
     const cluster = await clusterWithNamespace();
     await cluster.create(configMap('kept', { namespace }));
     await cluster.create(...refusalOf('DELETE', { resource: 'configmaps' }));
@@ -131,7 +131,7 @@ describe('deleting a namespace in the embedded cluster', () => {
 describe('service accounts in the embedded cluster', () => {
   afterEach(stopSimulatedClusters);
 
-  it('exist with the name default in each namespace, and are created again after a deletion', async () => {
+  it('exist with the name default in each namespace, and are created again after they are deleted', async () => {
     const cluster = await clusterWithNamespace();
     const key = { namespace, name: 'default' };
     expect((await cluster.client.get(ServiceAccount, key)).metadata.name).to.equal('default');

@@ -153,7 +153,7 @@ describe('a pod in the embedded cluster', () => {
     expect(ready).to.deep.equal(['False', 'True']);
   });
 
-  it('keeps a status written by another client until its next stage', async () => {
+  it('keeps a condition that another client changed in its status', async () => {
     const { create, get, client, settled } = await simulatedCluster();
     await create(pod('p'));
     const live = await get(Pod, 'p');
@@ -286,7 +286,7 @@ describe('scheduling in the embedded cluster', () => {
     expect(nodes).to.deep.equal([undefined, undefined]);
   });
 
-  it('runs the pods of a workload with a projected token and no service account', async () => {
+  it('runs pods without a service account that mount a projected token', async () => {
     const { create, list } = await simulatedCluster();
     const projected = { sources: [{ serviceAccountToken: { path: 'token' } }] };
     const { metadata, spec } = podTemplate('web');

@@ -101,7 +101,7 @@ describe('a pod whose ConfigMap or Secret is missing', () => {
     ],
     ['a projected ConfigMap', { projected: { sources: [inConfig] } }, 'config'],
   ] as const) {
-    it(`mounts no volume of ${what} without the key, until it exists`, async () => {
+    it(`mounts no volume of ${what} until the ConfigMap or Secret has the key`, async () => {
       const { client, state, warnings } = await start(withVolume(volume));
       const head = { apiVersion: 'v1', kind: kind === 'secret' ? 'Secret' : 'ConfigMap' };
       const object = { ...head, metadata: { name: 'db', namespace: 'default' } };
@@ -123,7 +123,7 @@ describe('a pod whose ConfigMap or Secret is missing', () => {
     expect(await state()).to.equal('Running');
   });
 
-  it('keeps running if the object is deleted later', async () => {
+  it('keeps running if the ConfigMap or Secret is deleted later', async () => {
     const { client, state } = await start(withVolume({ secret: { secretName: 'db' } }));
     await client.create<Secret>(secret({}));
     expect(await state()).to.equal('Running');
@@ -131,7 +131,7 @@ describe('a pod whose ConfigMap or Secret is missing', () => {
     expect(await state()).to.equal('Running');
   });
 
-  it('waits again after a snapshot from that time is restored', async () => {
+  it('waits again after a snapshot from a time without the object is restored', async () => {
     const { client, cluster, state } = await start(withVolume({ secret: { secretName: 'db' } }));
     expect(await state()).to.equal('Pending ContainerCreating');
     const before = cluster.snapshot();
@@ -159,13 +159,13 @@ describe('a pod whose ConfigMap or Secret is missing', () => {
     expect(await reason()).to.match(/ImagePull/);
   });
 
-  it('starts without the certificate of a cluster that publishes none', async () => {
+  it('starts with a volume of kube-root-ca.crt in a cluster that does not publish this ConfigMap', async () => {
     const items = [{ key: 'ca.crt', path: 'ca.crt' }];
     const { state } = await start(withVolume({ configMap: { name: 'kube-root-ca.crt', items } }));
     expect(await state()).to.equal('Running');
   });
 
-  it('keeps its Deployment from being available', async () => {
+  it('keeps its Deployment unavailable', async () => {
     const { client, clock, get } = await simulatedCluster();
     const web = deployment('web');
     web.spec!.template.spec!.containers[0]!.envFrom = [{ secretRef: { name: 'db' } }];
@@ -220,7 +220,7 @@ describe('a pod whose ServiceAccount is missing', () => {
       .with.length(1);
   });
 
-  it('is accepted by a cluster that keeps no default accounts', async () => {
+  it('is accepted by a cluster that creates no default accounts', async () => {
     const { create, get } = await simulatedCluster({ controllers: { serviceAccounts: false } });
     await create(named('none'));
     expect((await get(Pod, 'p')).status?.phase).to.equal('Running');

@@ -20,7 +20,7 @@ describe('the times of simulated pods', () => {
     return [runningAfterMs, readyAfterMs, completeAfterMs, terminatedAfterMs, restartAfterMs];
   };
 
-  it('have defaults, of which none is before a given runningAfterMs', () => {
+  it('have defaults that are never earlier than a given runningAfterMs', () => {
     expect(times({})).to.deep.equal([1, 5, 5, 2, 10_000]);
     expect(times({ runningAfterMs: 8 })).to.deep.equal([8, 8, 8, 2, 10_000]);
   });
@@ -98,7 +98,7 @@ describe('PodRules', () => {
     expect(rules.commands).to.deep.equal([]);
   });
 
-  it('change the behavior of running pods, and the last matching rule decides', async () => {
+  it('change the behavior of running pods, and the last rule that matches a pod applies', async () => {
     const rules = new PodRules();
     const { client, clock, get } = await simulatedCluster({ pods: { rules } });
     const reasonOf = async (name: string): Promise<string | undefined> => {

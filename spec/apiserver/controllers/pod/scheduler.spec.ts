@@ -6,7 +6,7 @@ import { pod } from '../workload-objects.js';
 describe('the simulated scheduler', () => {
   afterEach(() => stopSimulatedClusters(/pods\/binding|denied/));
 
-  it('does not bind a pod whose binding an admission policy refuses, and reports the refusal in the condition of the pod', async () => {
+  it('does not bind a pod if an admission policy refuses the binding, and reports the refusal in a condition of the pod', async () => {
     const { create, get } = await simulatedCluster();
     const head = { apiVersion: 'admissionregistration.k8s.io/v1' };
     const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'] };

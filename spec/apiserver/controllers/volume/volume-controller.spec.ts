@@ -131,7 +131,7 @@ describe('volumes in the embedded cluster', () => {
     expect(await names(PersistentVolume)).to.deep.equal([]);
   });
 
-  it('do not keep a claim that is deleted before its pod has a node', async () => {
+  it('do not delay the deletion of a claim whose pod has no node yet', async () => {
     const { create, names, ...cluster } = await simulatedCluster({ nodes: 0 });
     const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }];
     await create(claim('data'), pod('p', { volumes }));
@@ -221,7 +221,7 @@ describe('volumes in the embedded cluster', () => {
     expect((await get(PersistentVolumeClaim, 'data')).status).to.deep.equal({ phase: 'Lost' });
   });
 
-  it('are searched once per claim, and only for claims that are not bound', async () => {
+  it('are searched once per claim, and only for claims that are not bound yet', async () => {
     const controllers = { pods: false };
     const { create, cluster } = await simulatedCluster({ controllers });
     const volumeBindingMode = 'WaitForFirstConsumer';
@@ -245,7 +245,7 @@ describe('volumes in the embedded cluster', () => {
     expect(reads.sort()).to.deep.equal([...volumes, 'Pod', 'unfit', 'waiting']);
   });
 
-  it('are not bound to a Lost claim for which they are reserved', async () => {
+  it('are not bound to a claim that is Lost, although their claimRef names it', async () => {
     const { create, get, client } = await simulatedCluster();
     await create(manual('gone', '1Gi'), claim('data', ofManual));
     await client.delete(PersistentVolume, { name: 'gone' });
@@ -258,7 +258,7 @@ describe('volumes in the embedded cluster', () => {
     expect(lost.spec).to.include({ volumeName: 'gone' });
   });
 
-  it('are bound to the claim that names them if a user created them', async () => {
+  it('are bound to the claim that their claimRef names if a user created them', async () => {
     const { create, get } = await simulatedCluster();
     const volume: PersistentVolume = {
       apiVersion: 'v1',
