@@ -88,7 +88,7 @@ async function blockerAmong(
 describe('blockingPod', () => {
   const old = { revision: 'old', ready: true };
 
-  it('returns the pod of an older revision that is not ready, and the one with the highest ordinal first', async () => {
+  it('returns the unready pod of an older revision, and of several such pods the one with the highest ordinal', async () => {
     const pods = [
       { ...old, ordinal: 0 },
       { ...old, ordinal: 1, ready: false },
@@ -166,7 +166,7 @@ describe('blockingPod', () => {
     expect(await blockingPod(context, statefulSet({ updatedReplicas: 0 }), 60)).to.equal(undefined);
   });
 
-  it('returns a pod whose message says what to do about it', () => {
+  it('finds a pod whose message says what to do about it', () => {
     expect(blockedMessage(pod({ ...old, ordinal: 2 }))).to.equal(
       'Pod store-2 is of an older revision and is not ready, so the rollout cannot continue: delete it, or set unblock',
     );

@@ -149,7 +149,7 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it("caches only metadata if no user needs more, with the kind of the object itself", async () => {
+  it('caches only metadata if no user needs more, with the kind of the object itself', async () => {
     const { cache, server, clock } = newCache();
     server.put('a', { spec: { size: 1 } });
     cache.start();
@@ -185,7 +185,7 @@ describe('Cache', () => {
     await cache.stop();
   });
 
-  it('caches the kinds that are exempt from the limit on namespaces in all namespaces', async () => {
+  it('caches in all namespaces the kinds that are exempt from the option namespaces', async () => {
     const allNamespacesOf = ({ kind }: { kind: string }): boolean => kind === 'Thing';
     for (const limited of [true, false]) {
       const more = limited ? {} : { allNamespacesOf };

@@ -7,7 +7,7 @@ import { Setup, a, failure } from './cached-client-setup.js';
 import { Thing, apiError } from './fake-server.js';
 
 describe('cachedClient', () => {
-  describe('and writes of the same client', () => {
+  describe('after its own writes', () => {
     it('reads created, updated and deleted objects as they were written while the watch is behind', async () => {
       const setup = new Setup();
       setup.server.put('a', { spec: { size: 1 } });

@@ -11,7 +11,7 @@ import { Setup, a, failure } from './cached-client-setup.js';
 import { FakeServer, Thing } from './fake-server.js';
 
 describe('cachedClient', () => {
-  describe('and writes of the same client', () => {
+  describe('after its own writes', () => {
     it('waits in a read after the eviction of a Pod until the watch shows the eviction', async () => {
       const [server, clock] = [new FakeServer(Pod), new VirtualClock()];
       const cache = new Cache({ client: server.client(), clock });

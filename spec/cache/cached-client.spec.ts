@@ -55,7 +55,7 @@ describe('cachedClient', () => {
       await setup.cache.stop();
     });
 
-    it("throw the same 404 error as the server for a missing object", async () => {
+    it('throw the same 404 error as the server for a missing object', async () => {
       const setup = new Setup();
       await setup.sync();
       const error = await failure(setup.client.get(Thing, a));

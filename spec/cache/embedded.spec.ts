@@ -103,7 +103,7 @@ describe('a cache on the embedded cluster', () => {
     await stop();
   });
 
-  it('gives reads after its own writes without API calls', async () => {
+  it('returns written objects in later reads without API calls', async () => {
     const { cached, clock, cluster, stop } = await start(true);
     await clock.advance(0);
     const before = cluster.requests.reads;
@@ -125,7 +125,7 @@ describe('a cache on the embedded cluster', () => {
     await stop();
   });
 
-  it('keeps the last-applied annotation of kubectl apply in an update, although it does not cache it', async () => {
+  it('keeps the last-applied annotation of kubectl apply in an update, although it does not cache the annotation', async () => {
     const { clock, cluster, other, cached, stop } = await start(true);
     const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
     const annotations = { [lastApplied]: '{}', other: 'x' };

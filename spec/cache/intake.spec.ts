@@ -137,7 +137,7 @@ describe('newIntake, which prepares objects for the cache', () => {
     expect(strings.size).to.equal(3);
   });
 
-  it('stops to share strings in a field whose strings all differ, and continues in other fields', () => {
+  it('stops sharing strings in a field whose strings all differ, and continues in other fields', () => {
     const strings = new StringPool();
     const take = intake({ strings });
     for (let n = 0; n < 5_000; n++) take(thing(`a text of object ${n}`));

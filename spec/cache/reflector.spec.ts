@@ -131,7 +131,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('does not list in a hot loop if each watch sends one event, ends, and its version has expired', async () => {
+  it('does not list in a hot loop if each watch sends one event, ends, and its version expires at once', async () => {
     const setup = new Setup();
     await setup.settle(15_000);
     setup.server.requests.length = 0;
@@ -149,7 +149,7 @@ describe('Reflector', () => {
     await setup.cache.stop();
   });
 
-  it('does not list in a hot loop if the version of each list has expired at once', async () => {
+  it('does not list in a hot loop if the version of each list expires at once', async () => {
     const server = new FakeServer();
     server.streamingLists = false;
     server.failures['watch'] = Array.from({ length: 100 }, () => apiError(410, 'Expired'));
@@ -401,7 +401,7 @@ describe('Reflector', () => {
     fc.record({ do: fc.constant('advance' as const), ms: fc.constantFrom(0, 10, 1_500, 700_000) }),
   );
 
-  it("has the same objects as the server after any sequence of faults", async () => {
+  it('has the same objects as the server after any sequence of faults', async () => {
     const property = fc.asyncProperty(
       fc.boolean(),
       fc.array(steps, { maxLength: 40 }),

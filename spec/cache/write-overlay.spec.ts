@@ -92,7 +92,7 @@ describe('WriteOverlay, which shows written objects until the watch does', () =>
     expect(version()).to.equal('absent');
   });
 
-  it("hides nothing when the UID of the deleted object differs from that of the cached object", () => {
+  it('hides nothing when the UID of the deleted object differs from that of the cached object', () => {
     const { overlay, show, version } = newOverlay();
     show(object('5', 'u'), '10');
     overlay.deleted('ns/a', 'another');

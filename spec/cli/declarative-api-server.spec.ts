@@ -52,7 +52,7 @@ describe('operator-builder declarative apiserver', () => {
     expect(found).to.equal(undefined);
   });
 
-  it('installs the CRD of operators, runs the operator of an object and serves its views', async () => {
+  it('installs the CRD of operators, runs the operator that an object describes, and serves the views of the operator', async () => {
     const client = cluster.client();
     const cli = start();
     const url = await urlOfViews(cli);

@@ -64,7 +64,7 @@ describe('operator-builder declarative run --watch', () => {
     await hasCopy('another');
   });
 
-  it('continues with the previous operators when a file becomes invalid, and reports it', async () => {
+  it('continues with the previous operators when a file becomes invalid, and reports the problem', async () => {
     await writeFile(file('copy.yaml'), copying('third').replace('@project', '@projct'));
     await eventually(() => {
       expect(running.written().stderr).to.include('the previous state continues to run');

@@ -32,7 +32,7 @@ describe('operator-builder graph', () => {
     });
   }
 
-  it('draws several files, and names an unnamed operator after its file', async () => {
+  it('draws several files, and gives an operator without a name the name of its file', async () => {
     await writeFile(file('copies.yaml'), bare);
     await writeFile(file('shop.yaml'), named);
     const args = ['graph', file('copies.yaml'), file('shop.yaml'), '--format', 'json'];
@@ -41,13 +41,13 @@ describe('operator-builder graph', () => {
     expect(operators.map(({ name }) => name)).to.deep.equal(['copies', 'shop']);
   });
 
-  it('writes to a file without output', async () => {
+  it('writes the graph to a file, and nothing to the standard output', async () => {
     const args = ['graph', '-', '-f', 'svg', '-o', file('shop.svg')];
     expect(await cli(args, { stdin: named })).to.deep.equal({ code: 0, stdout: '', stderr: '' });
     expect(await readFile(file('shop.svg'), 'utf8')).to.include('</svg>');
   });
 
-  it('writes through a link, keeps the mode of the file, and does not replace a device', async () => {
+  it('writes to the target of a link, keeps the mode of the file, and does not replace a device', async () => {
     await writeFile(file('linked.svg'), 'old', { mode: 0o600 });
     await symlink(file('linked.svg'), file('link.svg'));
     for (const out of [file('link.svg'), '/dev/null']) {
@@ -67,7 +67,7 @@ describe('operator-builder graph', () => {
     expect(stderr).to.equal(`error: ${out} can't be written: there is no such file or directory\n`);
   });
 
-  it('lists the problems of all files with positions, including those in pipelines', async () => {
+  it('lists the problems of all files with their positions, also those in pipelines', async () => {
     await writeFile(file('one.yaml'), bare.replace('kind: A', 'knd: A'));
     await writeFile(
       file('two.yaml'),
@@ -90,7 +90,7 @@ describe('operator-builder graph', () => {
     expect(stderr).to.match(/and \d+ more\n$/);
   });
 
-  it('draws the operators of a kubectl list, and reports the index of an invalid one', async () => {
+  it('draws the operators of a kubectl list, and reports an invalid operator with its index', async () => {
     const items = ['one', 'two'].map((name) => ({
       apiVersion: 'dcontroller.io/v1alpha1',
       kind: 'Operator',
@@ -113,7 +113,7 @@ describe('operator-builder graph', () => {
     expect(stderr).to.not.include('DEBUG');
   });
 
-  it('refuses two operators of one name with code 1', async () => {
+  it('refuses two operators of the same name with code 1', async () => {
     const { code, stderr } = await cli(['graph', '-', '-'], { stdin: named });
     expect(code).to.equal(1);
     expect(stderr).to.include(
@@ -121,7 +121,7 @@ describe('operator-builder graph', () => {
     );
   });
 
-  it('draws the controllers of a project with the kinds they reconcile, own and watch', async () => {
+  it('draws the controllers of a project, and the kinds that they reconcile, own and watch', async () => {
     const { code, stdout, stderr } = await cli(['graph', '--project', shopProject, '-f', 'json']);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     const reconciles = { group: 'shops.example', kind: 'Shop' };
@@ -182,7 +182,7 @@ describe('operator-builder graph', () => {
     ]);
   });
 
-  it('draws each kind once, with an arrow for each use by a controller', () => {
+  it('draws each kind only once, with an arrow for each use by a controller', () => {
     const shop = { group: 'shops.example', kind: 'Shop' };
     const secret = { group: '', kind: 'Secret' };
     const { nodes, arrows, frames } = controllerDrawing({

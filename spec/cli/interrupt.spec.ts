@@ -9,7 +9,7 @@ describe('An interrupted command', () => {
   const file = scratchDirectory();
   const plan = hangingPlan(file);
 
-  it('exits with 130 and one message', async () => {
+  it('exits with 130 and prints one message', async () => {
     const planning = startCli(plan.args());
     await plan.whileItHangs(() => planning.stop());
     const { code, stdout, stderr } = await planning.ended;
@@ -34,7 +34,7 @@ describe('An interrupted command', () => {
     expect(await textsIn(file('old'))).to.deep.equal(before);
   });
 
-  it('records the files that it has already written', async () => {
+  it('records the files that it had already written', async () => {
     await makeProject(file('late'));
     const named = ['--group', 'shop', '--version', 'v1', '--kind', 'Shop'];
     const created = startCli(['create', 'api', ...named, '-C', file('late')]);

@@ -50,7 +50,7 @@ describe('operator-builder declarative keys and config', () => {
     made = await cli(['declarative', 'keys', '-d', file('keys'), '--host', 'views.example.com']);
   });
 
-  it('create keys accessible to the owner only, and print the purpose of each', async () => {
+  it('create keys that only the owner of the files can read, and print the purpose of each key', async () => {
     expect(made).to.include({ code: 0, stderr: '' });
     for (const name of names) {
       expect(made.stdout).to.include(`${file('keys', name)}: `);
@@ -58,7 +58,7 @@ describe('operator-builder declarative keys and config', () => {
     }
   });
 
-  it('keep existing keys unless forced', async () => {
+  it('do not replace existing keys without --force', async () => {
     const before = await readFile(file('keys', 'token.key'), 'utf8');
     const again = ['declarative', 'keys', '-d', file('keys'), '--output', 'json'];
     const { code, stderr, stdout } = await cli(again);
@@ -67,7 +67,7 @@ describe('operator-builder declarative keys and config', () => {
     expect(await readFile(file('keys', 'token.key'), 'utf8')).to.equal(before);
   });
 
-  it('report a file in place of the keys directory, without leaving files', async () => {
+  it('report a file in place of the keys directory, and write no files', async () => {
     const { code, stderr } = await cli(['declarative', 'keys', '-d', 'package.json']);
     expect(code).to.equal(1);
     expect(stderr).to.equal("error: package.json can't be written: the file already exists\n");
@@ -109,7 +109,7 @@ describe('operator-builder declarative keys and config', () => {
     });
   });
 
-  it('print the result as JSON, with the token in the file only', async () => {
+  it('print the result as JSON, but write the token only into the file', async () => {
     const args = ['-u', 'ops', '-n', 'a', '-n', 'b', '--access', 'write', '--output', 'json'];
     const { stdout } = await configured('ops', ...args);
     expect(JSON.parse(stdout)).to.deep.equal({
@@ -134,7 +134,7 @@ describe('operator-builder declarative keys and config', () => {
     }
   });
 
-  it('create a kubeconfig without token and keys for a server over HTTP', async () => {
+  it('create a kubeconfig without a token for a server over HTTP, which needs no keys', async () => {
     const args = ['--server', 'http://127.0.0.1:18443', '--keys', file('none'), '-o', file('http')];
     const { code, stdout } = await cli([...config, ...args]);
     expect(code).to.equal(0);

@@ -53,14 +53,14 @@ describe('The command line with an Operator in src/operator.ts', () => {
     }
   });
 
-  it('draws the controller and its owned kinds', async () => {
+  it('draws the controller and the kinds that it owns', async () => {
     const { stdout, stderr } = await cli(['graph', '--project', file('.')]);
     expect(stderr).to.equal('');
     expect(stdout).to.include('["tenant-operator"]').and.include('"is reconciled by"');
     expect(stdout).to.include('n2["ConfigMap"]').and.include('"owns"| n2');
   });
 
-  it('writes the CRD and a role with the required rules', async () => {
+  it('writes the CRD, and a role with the required rules', async () => {
     const { code, stderr } = await cli(['manifests', '--project', file('.')]);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(await readFile(file('config/crd/bases/front.example_tenants.yaml'), 'utf8')).to.contain(

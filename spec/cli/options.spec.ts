@@ -10,7 +10,7 @@ import {
   watchedNamespacesOf,
 } from '../../lib/cli/options.js';
 
-describe('Options of commands', () => {
+describe('Options of the command line', () => {
   for (const [name, parse, texts, refused, message] of [
     [
       'ports',
@@ -58,7 +58,7 @@ describe('Options of commands', () => {
     });
   }
 
-  it('serve health checks and metrics on given ports only', () => {
+  it('serve health checks and metrics only on ports that are given', () => {
     const leaderElection = { namespace: 'shop', name: 'operator' };
     expect(managerOptionsOf({})).to.deep.equal({
       ...{ health: false, metrics: false, leaderElection: undefined },

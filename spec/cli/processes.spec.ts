@@ -27,7 +27,7 @@ describe('The process of a command', () => {
     return { code, stdout, stderr };
   }
 
-  it('fails if the operator waits forever', async () => {
+  it('fails if the setup of the operator never ends', async () => {
     const setup = 'setup: () => new Promise(() => undefined)';
     const ended = await manifestsOf('waits', `export const operator = { name: 'a', ${setup} };`);
     expect(ended).to.include({ code: 1, stdout: '' });
@@ -44,7 +44,7 @@ describe('The process of a command', () => {
       .and.include('+kind: ClusterRole\n');
   });
 
-  it('prints the failure of a promise that nothing awaits, and fails', async () => {
+  it('fails with the error of a promise that nothing awaits', async () => {
     const request = "manager.liveClient.list({ apiVersion: 'v1', kind: 'Pod' })";
     const setup = `setup(manager) { void ${request}; }`;
     const ended = await manifestsOf('loses', `export const operator = { name: 'a', ${setup} };`);
@@ -54,7 +54,7 @@ describe('The process of a command', () => {
     );
   });
 
-  describe('that writes a long result', () => {
+  describe('when it writes a long result', () => {
     const command = `"${process.execPath}" --import tsx lib/cli/main.ts completion bash`;
 
     /** Returns the end of a shell script. */
@@ -82,7 +82,7 @@ describe('The process of a command', () => {
       });
     });
 
-    it('leaves the file of an option as it was if it fails', async () => {
+    it('does not change the output file if it fails', async () => {
       const [source, out] = [file('operator.yaml'), file('graph/drawn.svg')];
       await mkdir(file('graph'));
       await writeFile(out, 'the one before');
@@ -106,13 +106,13 @@ describe('The process of a command', () => {
       expect(stderr).to.include('Allowed choices are').and.not.include('standard output');
     });
 
-    it('ends without an error if the reader closes the pipe early', async () => {
+    it('ends without an error if the reader of its output closes the pipe early', async () => {
       const first = await endOf(`set -o pipefail; ${command} | head -n 1`);
       expect(first).to.include({ code: 0, stderr: '' });
       expect(first.stdout).to.match(/^[^\n]+\n$/);
     });
 
-    it('appends the result to the content of a file', async () => {
+    it('appends the result to a file', async () => {
       const path = file('whole');
       const ended = await endOf(`echo before > '${path}'; ${command} >> '${path}'; ${command}`);
       expect(ended).to.include({ code: 0, stderr: '' });
@@ -120,7 +120,7 @@ describe('The process of a command', () => {
     });
   });
 
-  it('runs the version installed in the project, with the same arguments and no other output', async () => {
+  it('runs the version of operator-builder in the project, with the same arguments and no output of its own', async () => {
     const root = file('own/node_modules/operator-builder');
     await mkdir(root, { recursive: true });
     const manifest = { type: 'module', bin: { 'operator-builder': 'own.js' } };

@@ -81,7 +81,7 @@ describe('The command line', () => {
     [['helm', '--directory', 'shop'], '--project <directory>'],
     [['upgrade-project', '--project=shop'], '-C, --directory <folder>'],
   ] as const) {
-    it(`names the option that ${args.join(' ')} is for`, async () => {
+    it(`suggests the right option for the unknown option ${args.join(' ')}`, async () => {
       const { code, stderr } = await cli(args);
       expect(code).to.equal(1);
       expect(stderr).to.match(/^error: unknown option /);
@@ -89,7 +89,7 @@ describe('The command line', () => {
     });
   }
 
-  it('names the words that a command does not expect, and the option for a folder', async () => {
+  it('lists the arguments that a command does not expect, and the option for a folder', async () => {
     const { code, stderr } = await cli(['init', '--domain', 'example.com', 'shop', 'more']);
     expect(code).to.equal(1);
     expect(stderr).to.include('error: too many arguments');
@@ -100,7 +100,7 @@ describe('The command line', () => {
     expect(keys.stderr).to.include('\n(not expected: zsh)\n');
   });
 
-  it('suggests no folder option for an unknown option that names no folder', async () => {
+  it('does not suggest the option for a folder for other unknown options', async () => {
     const { stderr } = await cli(['manifests', '--projct', 'shop']);
     expect(stderr).to.not.include('this command has');
   });

@@ -24,7 +24,7 @@ describe('projectProgram', () => {
     global = await install('global', { bin });
   });
 
-  it('returns the program of the version in the project, from any of its directories', async () => {
+  it('returns the program of the version in the project, from any directory of the project', async () => {
     const root = await install('shop', { version: '9.0.0', bin });
     await mkdir(file('shop/src/api'), { recursive: true });
     for (const folder of ['shop', 'shop/src/api']) {
@@ -32,12 +32,12 @@ describe('projectProgram', () => {
     }
   });
 
-  it('supports a package with a single program', async () => {
+  it('accepts a package with a single program', async () => {
     const root = await install('single', { bin: 'dist/main.js' });
     expect(projectProgram(file('single'), global)).to.equal(join(root, 'dist/main.js'));
   });
 
-  it('returns undefined if the running program is that of the project, also through a link', async () => {
+  it('returns undefined if the running program is the one in the project, also through a link', async () => {
     expect(projectProgram(file('global'), global)).to.equal(undefined);
     await mkdir(file('linked/node_modules'), { recursive: true });
     await symlink(global, file('linked/node_modules/operator-builder'));

@@ -40,7 +40,7 @@ describe('textDiff', () => {
     expect(textDiff('x', 'a\n', undefined)).to.equal('--- x\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-a\n');
   });
 
-  it('transforms one text into the other, and is empty for equal texts', () => {
+  it('describes the changes from one text to the other, and is empty for equal texts', () => {
     const lines = fc.array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 30 });
     const law = fc.property(lines, lines, (before, after) => {
       const diff = textDiff('x', textOf(before), textOf(after));
@@ -50,7 +50,7 @@ describe('textDiff', () => {
     fc.assert(law);
   });
 
-  it('replaces everything for large texts without common lines', () => {
+  it('replaces all lines of large texts that have no lines in common', () => {
     const big = (word: string) => Array.from({ length: 2_500 }, (_, n) => `${word}${n}`);
     const diff = textDiff('x', textOf(big('a')), textOf(big('b')));
     expect(diff.split('\n')).to.have.length(2 + 1 + 5_000 + 1);

@@ -49,7 +49,7 @@ describe('watchFiles', () => {
     await clock.advance(100);
   }
 
-  it('calls onChange only for changed contents of watched files', async () => {
+  it('calls onChange only when the content of a watched file changes', async () => {
     await written('operator.yaml', 'second');
     await eventually(() => expect(calls).to.equal(1));
     // A file that is not watched, like a log in the same directory.
@@ -59,7 +59,7 @@ describe('watchFiles', () => {
     await eventually(() => expect(calls).to.equal(2));
   });
 
-  it('logs nothing about a directory that is gone', async () => {
+  it('logs nothing about a directory that does not exist', async () => {
     const ended = new AbortController();
     const errors: string[] = [];
     const logger = { ...silentLogger, error: (message: string) => errors.push(message) };
@@ -72,7 +72,7 @@ describe('watchFiles', () => {
     expect(errors).to.deep.equal([]);
   });
 
-  it('watches directories created later', async () => {
+  it('watches directories that are created later', async () => {
     const root = file('tree');
     await mkdir(root);
     const ended = new AbortController();

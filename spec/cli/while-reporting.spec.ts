@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { whileReporting } from '../../lib/cli/command-context.js';
 
-describe('whileReporting', () => {
+describe('whileReporting, which shows progress during a task', () => {
   /** Returns the output during a task that fails. */
   async function told(columns: number | undefined): Promise<string> {
     let text = '';
@@ -12,12 +12,12 @@ describe('whileReporting', () => {
     return text;
   }
 
-  it('shows progress on a terminal, in one line that is erased afterwards', async () => {
+  it('writes one line to a terminal, and erases the line afterwards', async () => {
     expect(await told(80)).to.equal('… thinking\r\u001b[2K');
     expect(await told(6)).to.equal('… thi\r\u001b[2K');
   });
 
-  it('shows nothing without a terminal', async () => {
+  it('writes nothing without a terminal', async () => {
     expect(await told(undefined)).to.equal('');
   });
 });

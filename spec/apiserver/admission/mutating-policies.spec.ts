@@ -93,7 +93,7 @@ describe('MutatingAdmissionPolicies', () => {
     expect(template.spec.containers[1]).to.include({ imagePullPolicy: 'IfNotPresent' });
   });
 
-  it('apply their mutations in order, to updates, too', async () => {
+  it('apply their mutations in order, also to updates', async () => {
     const add = (value: string): object =>
       jsonPatch(
         `[JSONPatch{op: "add", path: "/data/log", value: (has(object.data) && "log" in object.data ? object.data.log : "") + "${value}"}]`,

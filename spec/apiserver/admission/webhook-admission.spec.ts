@@ -148,7 +148,7 @@ describe('admission webhooks', () => {
     expect(headers['warning']).to.equal('299 - "one"');
   });
 
-  it('do not change the managedFields of an object if they return invalid ones, and cause a warning', async () => {
+  it('cannot set invalid managedFields, which only cause a warning', async () => {
     const hooks = new WebhookApi();
     await hooks.configure('Mutating', {});
     const entry = { manager: 'm', operation: 'Merge', apiVersion: 'v1', fieldsType: 'FieldsV1' };
@@ -386,7 +386,7 @@ describe('admission webhooks', () => {
     expect(hooks.reviews.map(({ dryRun }) => dryRun)).to.deep.equal([true, true, false, false]);
   });
 
-  it('do not cause a write to overwrite a change stored meanwhile', async () => {
+  it('do not cause a write to overwrite a change that was stored during their call', async () => {
     const hooks = new WebhookApi();
     await hooks.api.create(configMaps, configMap('a', { k: '1' }));
     await hooks.configure('Validating', { rules: [rule({ operations: ['UPDATE'] })] });

@@ -121,7 +121,7 @@ describe('the response of an admission webhook', () => {
 
   for (const [kind, response, failure, isAccepted = false] of cases) {
     const shown = JSON.stringify(response).slice(0, 100);
-    it(`${shown} to a ${kind} webhook fails the write${isAccepted ? ' in v1' : ''}`, async () => {
+    it(`with the content ${shown} from a ${kind} webhook fails the write${isAccepted ? ' in v1' : ''}`, async () => {
       const refused = [500, failing + failure];
       const respond = (hooks: WebhookApi): void => void (hooks.answer = () => response);
       const expected = [refused, isAccepted ? 201 : refused];

@@ -131,7 +131,7 @@ describe('an extension server that is a handler in the option services of the em
     await api.server.stop();
   });
 
-  it('takes over when its APIService is restored from a snapshot', async () => {
+  it('serves the group again when its APIService is restored from a snapshot', async () => {
     const handler = new Handler();
     const api = new Api({ services: { 'default/flunders': handler.serve } });
     await api.create(apiServices, registration);

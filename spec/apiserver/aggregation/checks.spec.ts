@@ -98,7 +98,7 @@ describe('the availability check of an extension server', () => {
     await api.server.stop();
   });
 
-  it('fails after 5 seconds without an answer of a handler', async () => {
+  it('fails after 5 seconds without an answer from a handler', async () => {
     const api = await registered(never);
     await api.clock.advance(5_000);
     await eventually(async () => {

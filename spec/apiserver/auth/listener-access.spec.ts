@@ -82,7 +82,7 @@ describe('a listener with an access option of its own', () => {
     ]);
   });
 
-  it('requires the right to create for an apply that creates', async () => {
+  it('requires the permission to create for an apply that creates an object', async () => {
     const url = await api.server.listen({
       access: accessOf((_user, { verb }) => verb === 'patch'),
     });
@@ -145,7 +145,7 @@ describe('a listener with an access option of its own', () => {
     expect(api.server.openWatches).to.equal(0);
   });
 
-  it('ends a watch at its own time-out if that is earlier', async () => {
+  it('ends a watch at timeoutSeconds of the request if the token expires later', async () => {
     const access = accessOf(() => true, { validForMs: 60_000 });
     const url = await api.server.listen({ access });
     const path = `${configMaps}?watch=1&timeoutSeconds=10`;

@@ -195,7 +195,7 @@ describe('RBAC', () => {
     });
   }
 
-  it('authorizes each part of an impersonation, and an account by its namespace', async () => {
+  it('authorizes each header of an impersonation, and a ServiceAccount in its namespace', async () => {
     const server = new AccessApi();
     const rbac = '/apis/rbac.authorization.k8s.io/v1';
     const rules = [{ apiGroups: [''], resources: ['users'], verbs: ['impersonate'] }];

@@ -104,7 +104,7 @@ describe('the control API', () => {
     expect((await call('GET', '/pod-rules')).body).to.deep.equal({ items: [] });
   });
 
-  it('answers commands in pods, and lists them', async () => {
+  it('answers commands in pods, and lists the commands', async () => {
     const rule = { match: { name: 'web' }, exec: [{ command: ['id'], stdout: 'root' }] };
     expect((await call('POST', '/pod-rules', rule)).body).to.deep.equal({ id: '1', rule });
     await cluster.client().create(pod('web'));

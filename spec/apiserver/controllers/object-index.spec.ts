@@ -56,12 +56,12 @@ describe('selectorWords', () => {
     {},
   ];
   for (const selector of selectors) {
-    it(`returns only index words of the labels that ${JSON.stringify(selector)} selects`, () => {
+    it(`returns only words that the index has for labels which ${JSON.stringify(selector)} selects`, () => {
       expect(labelWords(labels)).to.include.members([...selectorWords(selector)]);
     });
   }
 
-  it('returns no index words for an undefined selector', () => {
+  it('returns no words for an undefined selector', () => {
     expect(selectorWords(undefined)).to.deep.equal([]);
   });
 });

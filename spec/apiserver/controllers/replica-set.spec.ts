@@ -60,7 +60,7 @@ describe('a ReplicaSet in the embedded cluster', () => {
       .and.to.include(name);
   });
 
-  it('adopts a later pod, and deletes a surplus one', async () => {
+  it('adopts a pod that is created later, and deletes a surplus pod', async () => {
     const cluster = await simulatedCluster();
     await cluster.create(replicaSet('rs', { replicas: 1 }));
     const before = await cluster.names(Pod);

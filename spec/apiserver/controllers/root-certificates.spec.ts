@@ -38,7 +38,7 @@ describe('the root certificate in each namespace', () => {
     expect(new X509Certificate(text).ca).to.equal(true);
   });
 
-  it('comes back after it was deleted or changed', async () => {
+  it('is restored after it was deleted or changed', async () => {
     const client = await start();
     const before = await client.get(ConfigMap, key);
     await client.delete(ConfigMap, key);

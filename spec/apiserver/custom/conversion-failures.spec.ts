@@ -202,7 +202,7 @@ describe('a conversion webhook that answers with', () => {
     });
   }
 
-  it('a failure does not store the object of a write', async () => {
+  it('a failure causes a write to store nothing', async () => {
     const conversions = await new ConversionApi().start();
     const { api } = conversions;
     conversions.change = result({ status: 'Failure' });

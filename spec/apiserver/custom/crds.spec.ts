@@ -316,7 +316,7 @@ describe('custom resource definitions', () => {
     expect((await api.get(widgets)).body['items']).to.deep.equal([]);
   });
 
-  it('start and stop to serve versions when their spec changes, although a finalizer delays their deletion', async () => {
+  it('start and stop serving versions when their spec changes, although a finalizer delays their deletion', async () => {
     const api = new Api();
     await installed(api);
     const finalized = { ...widget('one'), metadata: { name: 'one', finalizers: ['a.com/f'] } };

@@ -193,7 +193,7 @@ describe('a caBundle', () => {
   });
 });
 
-describe('the body of a response', () => {
+describe('the body of a webhook response', () => {
   it('is closed if it fails, ends, or is not read to its end', async () => {
     const closed: string[] = [];
     const body = (name: string, next: () => Promise<IteratorResult<Uint8Array>>) => ({

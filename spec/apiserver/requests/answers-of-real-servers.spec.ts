@@ -271,7 +271,7 @@ describe('the embedded server, like a real one,', () => {
     }
   });
 
-  it('reads words of YAML 1.1 as booleans, numbers with a leading zero as octal, and merge keys', async () => {
+  it('reads booleans, octal numbers and merge keys in YAML as YAML 1.1 defines them', async () => {
     const api = new Api();
     const text = 'metadata: {<<: {name: a}}\nimmutable: yes\nbinaryData: {}\ndata: {a: "on"}\n';
     const made = await api.call('POST', configMaps, text, 'application/yaml');

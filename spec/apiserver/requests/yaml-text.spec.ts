@@ -114,7 +114,7 @@ describe('yamlText', () => {
     ]);
   });
 
-  it('sorts keys by numbers, and letters after other characters', () => {
+  it('sorts keys by the numbers in them, and letters after other characters', () => {
     const sorted = ['', '-', '1', '01', '2', '10', 'A', 'a', 'a-', 'a0', 'a00', 'a1b', 'a01b'];
     sorted.push('a10', 'a100', 'aB', 'ab', 'ab1', 'ac', 'b');
     for (const given of [sorted, sorted.toReversed()]) {
@@ -134,7 +134,7 @@ describe('yamlText', () => {
     );
   });
 
-  it('marks keys that are long or have several lines', () => {
+  it('writes keys that are long or have several lines after a question mark', () => {
     const long = 'k'.repeat(129);
     expect(yamlText({ [long]: 1, ['k'.repeat(128)]: 2, 'a\nb': { c: 3 } })).to.equal(
       `? |-\n  a\n  b\n: c: 3\n${'k'.repeat(128)}: 2\n? ${long}\n: 1\n`,

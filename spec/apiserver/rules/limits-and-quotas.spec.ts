@@ -143,7 +143,7 @@ describe('LimitRanges', () => {
 });
 
 describe('ResourceQuotas', () => {
-  it('refuse objects beyond their number until one is deleted', async () => {
+  it('refuse objects beyond the allowed number until one is deleted', async () => {
     const api = await withQuota({ configmaps: '1', 'count/configmaps': '5' });
     await api.create(configMaps, configMap('a'));
     const { code, body } = await api.call('POST', configMaps, configMap('b'));

@@ -138,7 +138,7 @@ describe('pods', () => {
     expect((await made({ preferredDuringSchedulingIgnoredDuringExecution })).code).to.equal(201);
   });
 
-  it('have the quality of service class of their resources', async () => {
+  it('have the QoS class that follows from their resources', async () => {
     const api = new Api();
     const resources = { limits: { cpu: '1', memory: '1Gi' } };
     const created = await api.create(pods, pod({ containers: [{ ...container, resources }] }));

@@ -31,7 +31,7 @@ function grow(api: Api, storage: string): Promise<Answer> {
   return api.call('PATCH', `${claims}/a`, { spec }, merge);
 }
 
-describe('persistent volume claims', () => {
+describe('PersistentVolumeClaims', () => {
   it('receive defaults and the protection finalizer', async () => {
     const created = await new Api().create(claims, claim('a'));
     expect(created).to.deep.include({ status: { phase: 'Pending' } });

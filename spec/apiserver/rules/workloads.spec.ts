@@ -351,7 +351,7 @@ describe('Jobs', () => {
     });
   }
 
-  it('have an immutable template while suspended until no pod is active', async () => {
+  it('have an immutable template while they are suspended and a pod is still active', async () => {
     const api = new Api();
     await api.create(`${batch}/jobs`, job({ suspend: true }));
     const patch = { spec: { template: { spec: { nodeSelector: { disk: 'ssd' } } } } };

@@ -44,7 +44,7 @@ describe('a server-side apply by kubectl after its client-side apply', () => {
     );
   });
 
-  it('drops a too large annotation', () => {
+  it('removes the annotation if it would be too large', () => {
     const applied = object({ a: 'x'.repeat(300_000) });
     const next = fieldManagerApply(live(text({ a: '1' })), applied, options);
     expect(next.metadata.annotations).to.deep.equal({});

@@ -102,7 +102,7 @@ export function containersSuite(open: OpenScene): void {
     ]);
   });
 
-  it('applies with a part of the chain also the Namespaces that the part needs', async () => {
+  it('applies the Namespaces that one part of the chain needs together with this part', async () => {
     const { scene, owner } = await openWithOwner();
     const chain = builder(scene, owner).object(placeOf(scene)).configMap(settingsIn(scene));
     expect(summary(await chain.reconcileConfigMap())).to.deep.equal([

@@ -112,7 +112,7 @@ export function customResourcesSuite(open: OpenScene): void {
     });
   }
 
-  it('prunes the dependencies of a pruned custom resource only after its finalizers are removed', async () => {
+  it('prunes the dependencies of a pruned custom resource only after the finalizers of that resource are removed', async () => {
     const scene = await open();
     const type = await serveWidgets(scene);
     const key = { namespace: scene.namespace, name: 'one' };

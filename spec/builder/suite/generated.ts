@@ -126,7 +126,7 @@ export function generatedSuite(open: OpenScene): void {
     }
   });
 
-  it('generated values roll the pods that use them only when they change', async () => {
+  it('generated values cause a rollout of the pods that use them only when they change', async () => {
     const { make } = newMaker();
     const chain = (): Builder =>
       chainOf({ password: make }).statefulSet({

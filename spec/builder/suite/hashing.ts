@@ -63,7 +63,7 @@ export function hashingSuite(open: OpenScene): void {
     }
   });
 
-  it('adds a sorted hash variable for each reference to the env of every container', async () => {
+  it('adds to the env of every container a hash variable for each reference, in sorted order', async () => {
     const scene = await open();
     await scene
       .builder()

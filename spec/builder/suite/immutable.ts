@@ -286,7 +286,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(results.find(({ ref }) => ref.name === 'none')?.operation).to.equal('configured');
   });
 
-  it('recreates a StatefulSet without its pods with onImmutable: recreateOrphan', async () => {
+  it('recreates a StatefulSet and keeps its pods with onImmutable: recreateOrphan', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => setOf(scene, 'one'));
     const { uid } = (await scene.get(Pod, 'web-0')).metadata;

@@ -63,7 +63,7 @@ async function finished(scene: Scene): Promise<Job> {
 
 /** Specs about Jobs with `ttlSecondsAfterFinished`, which Kubernetes deletes while they are still in the chain. */
 export function jobsSuite(open: OpenScene): void {
-  it('runs a Job once and sends no request after it is gone', async () => {
+  it('runs a Job once, and sends no request after the Job is gone', async () => {
     const scene = await open();
     const operations = await untilGone(scene, () => chainOf(scene));
     expect(operations.filter((operation) => operation === 'created')).to.have.length(1);

@@ -120,7 +120,7 @@ export function takingOverSuite(open: OpenScene): void {
     expect(metadata.ownerReferences).to.equal(undefined);
   });
 
-  it("waits until an object of a previous owner is garbage-collected, then creates the object again", async () => {
+  it('waits until an object of a previous owner is garbage-collected, then creates the object again', async () => {
     const scene = await open();
     const chain = (): Builder => chainOf(scene).deployment({ name: 'web', podSpec });
     await scene.reconcileUntilDone(chain);

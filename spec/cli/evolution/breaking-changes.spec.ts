@@ -29,14 +29,14 @@ describe('breakingChanges', () => {
     });
   }
 
-  it('reports a removed field named like a field that every object has', () => {
+  it('reports the removal of a field whose name every JavaScript object has, such as constructor', () => {
     const text: Schema = { type: 'string' };
     const before: Schema = { type: 'object', properties: { constructor: text } };
     const after: Schema = { type: 'object', properties: {} };
     expect(rulesBetween(crdWith(before), crdWith(after))).to.deep.equal(['field-removed']);
   });
 
-  it('reports nothing if only one of two schemas declares apiVersion, kind and metadata', () => {
+  it('reports nothing if only one of the two schemas declares apiVersion, kind and metadata', () => {
     const text: Schema = { type: 'string' };
     const standard = { apiVersion: text, kind: text, metadata: { type: 'object' } as const };
     const crd = crdWith(text);
@@ -48,7 +48,7 @@ describe('breakingChanges', () => {
     expect(rulesBetween(crd, named)).to.deep.equal([]);
   });
 
-  it('reports a removed storage version of a file whose status is empty or has nulls', () => {
+  it('reports a removed storage version if the definition in a file has an empty status, or nulls in it', () => {
     const before = crdWith({ type: 'string' });
     const [version] = before.spec.versions;
     const old = { ...version!, name: 'v0', served: false };
@@ -60,7 +60,7 @@ describe('breakingChanges', () => {
     }
   });
 
-  it('reports nothing between a definition and the form in which a server returns it', async () => {
+  it('reports no difference between a definition and the same definition as a server returns it', async () => {
     const unused: Schema = {
       ...{ type: 'string', format: '', pattern: '', minLength: 0, nullable: false },
       ...{ enum: [], anyOf: [], allOf: [], oneOf: [], 'x-kubernetes-validations': [] },
@@ -85,7 +85,7 @@ describe('breakingChanges', () => {
     }
   });
 
-  it('reports a changed singular, whether it was set or defaulted', () => {
+  it('reports a changed singular name, whether it was set or is the default', () => {
     const crd = crdWith({ type: 'string' });
     const named = (singular: string): CustomResourceDefinition => ({
       ...crd,
@@ -115,7 +115,7 @@ describe('breakingChanges', () => {
     });
   }
 
-  it('reports the path of a changed field in lists and maps', () => {
+  it('reports the path of a changed field within lists and maps', () => {
     const nested = (field: Schema): Schema => ({
       type: 'array',
       items: {
@@ -154,7 +154,7 @@ describe('breakingChanges', () => {
     expect(harmless).to.be.greaterThan(20);
   });
 
-  describe('of definitions', () => {
+  describe('for the parts of a definition beside its schemas', () => {
     const base = crdWith({ type: 'string' });
     const [v1] = base.spec.versions as [CustomResourceDefinition['spec']['versions'][0]];
     const spec = (rest: Partial<CustomResourceDefinition['spec']>): CustomResourceDefinition => ({
@@ -240,7 +240,7 @@ describe('breakingChanges', () => {
       expect(breakingChanges([], [base])).to.deep.equal([]);
     });
 
-    it('has a case for each rule', () => {
+    it('has a test for each rule', () => {
       const used = [
         ...schemaCases.flatMap(({ rules }) => rules),
         ...changes.flatMap(([rules]) => rules),

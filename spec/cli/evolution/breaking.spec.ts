@@ -47,7 +47,7 @@ describe('operator-builder breaking', () => {
     expect(findings[0]).to.include({ level: 'error', rule: 'enum-narrowed', path: 'spec.field' });
   });
 
-  it('switches rules off, everywhere or below a field, and refuses unknown ones', async () => {
+  it('disables rules for all fields or below one field, and refuses unknown rules', async () => {
     const without = async (...rules: string[]) =>
       (await run('crds', 'narrow.json', ...rules.flatMap((rule) => ['--disable', rule]))).code;
     expect(await without('scope-changed,enum-narrowed')).to.equal(0);
@@ -79,7 +79,7 @@ describe('operator-builder breaking', () => {
     git('commit', '--quiet', '--message', 'Add a definition');
   }
 
-  it('reads a file or a folder of a git revision, relative to the working directory', async () => {
+  it('reads a file or a folder from a git revision, relative to the working directory', async () => {
     await mkdir(file('repository/config/crds'), { recursive: true });
     const cwd = file('repository/config');
     await writeFile(
@@ -97,7 +97,7 @@ describe('operator-builder breaking', () => {
     expect(stderr).to.match(/^error: none:crds can't be read from git: /);
   });
 
-  it('includes the conversions that a project deploys with its definitions', async () => {
+  it('compares also the conversions that a project deploys with its definitions', async () => {
     const cwd = file('project');
     const [bases, patches] = ['project/config/crd/bases', 'project/config/default'];
     await mkdir(file(bases), { recursive: true });

@@ -33,7 +33,7 @@ describe('operator-builder lint', () => {
     });
   }
 
-  it('has a case for each rule', () => {
+  it('has a test for each rule', () => {
     const used = [...lintCases, ...optionalCases].map(({ rule }) => rule);
     expect(Object.keys(lintRules).filter((rule) => !used.includes(rule))).to.deep.equal([]);
   });
@@ -69,14 +69,14 @@ describe('operator-builder lint', () => {
     expect(messageOf(201)).to.equal(`${whole(201).slice(0, 300)}…`);
   });
 
-  it('reports nothing about the fields that s.status() makes', () => {
+  it('reports nothing about the fields that s.status() adds', () => {
     const versions = [{ name: 'v1', schema: s.object({}), status: s.status() }] as const;
     const { crd } = defineResource({ group: 'example.com', kind: 'Widget', versions });
     const paths = found(crd).map(({ path }) => path);
     expect(paths.filter((path) => path.startsWith('status.'))).to.deep.equal([]);
   });
 
-  it('reports a short name that two definitions have', () => {
+  it('reports a short name that is used by two definitions', () => {
     const names = { kind: 'Gear', plural: 'gears', shortNames: ['widget'] };
     const gear = { ...widget({}, {}, { names }), metadata: { name: 'gears.example.com' } };
     const [clash] = lintDefinitions([widget({}), gear]);
@@ -88,7 +88,7 @@ describe('operator-builder lint', () => {
     [3, '"a", "b", "c"'],
     [4, '"a", "b", "c" and 1 more'],
   ] as const) {
-    it(`names at most three of ${count} odd values of an enum`, () => {
+    it(`names at most three of ${count} enum values that are not in CamelCase`, () => {
       const values = ['a', 'b', 'c', 'd'].slice(0, count);
       const level = { type: 'string', description: 'It has one.', enum: values } as const;
       const [finding] = lintDefinitions([widget({ level })]).filter(
@@ -110,7 +110,7 @@ describe('operator-builder lint', () => {
     });
   }
 
-  it('reports a problem of several versions once', () => {
+  it('reports a problem only once if several versions have it', () => {
     const { spec, ...rest } = widget({ level_of: { type: 'string', description: 'It has one.' } });
     const versions = ['v1', 'v2'].map((name) => ({
       ...spec.versions[0],
@@ -127,7 +127,7 @@ describe('operator-builder lint', () => {
     expect(others).to.deep.equal([]);
   });
 
-  it('exits with 1 for errors, and with 0 for warnings and rules switched off', async () => {
+  it('exits with 1 for errors, and with 0 for warnings and disabled rules', async () => {
     const [error, warning] = [
       widget({}, { selectableFields: [{ jsonPath: '.spec.b' }] }),
       widget({ a_b: { type: 'string' } }),
@@ -144,7 +144,7 @@ describe('operator-builder lint', () => {
     expect(off).to.deep.include({ code: 0, stdout: 'no findings\n' });
   });
 
-  it('refuses a call without definitions, and unknown rules', async () => {
+  it('refuses a call without definitions, and an unknown rule', async () => {
     expect((await cli(['lint'])).stderr).to.include(
       'no definitions: pass files, folders or URLs, such as config/crd/bases, or --cluster',
     );

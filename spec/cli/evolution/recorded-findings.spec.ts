@@ -72,7 +72,7 @@ function lints(): readonly string[] {
 
 describe('The findings of operator-builder breaking and lint', () => {
   // Set RECORD_FINDINGS=true to record the findings again, and review the difference.
-  it('have the recorded texts', async () => {
+  it('have the same texts as in the recording', async () => {
     const text = [...changes(), ...lints(), ''].join('\n');
     if (process.env['RECORD_FINDINGS'] === 'true') await writeFile(recording, text);
     expect(text.split('\n')).to.deep.equal((await readFile(recording, 'utf8')).split('\n'));

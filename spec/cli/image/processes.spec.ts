@@ -71,12 +71,12 @@ describe('The image of a project', () => {
   const init = (folder: string, ...args: readonly string[]) =>
     cli(['init', '--domain', 'example.com', '--name', 'shops', '-C', file(folder), ...args]);
 
-  it('is built from a clean checkout, with the package from a registry', async () => {
+  it('is built from a fresh checkout, with the package from a registry', async () => {
     expect(await init('registry')).to.include({ code: 0 });
     expect(await buildImage('registry')).to.include('Usage: shops [options]');
   });
 
-  it('is built from a clean checkout, with the package from a tarball', async () => {
+  it('is built from a fresh checkout, with the package from a tarball', async () => {
     await writeFile(file('operator-builder-0.1.0.tgz'), '');
     const tarball = ['--package', '../operator-builder-0.1.0.tgz'];
     expect(await init('tarball', ...tarball)).to.include({ code: 0 });
@@ -93,7 +93,7 @@ describe('The image of a project', () => {
     expect(await buildImage('declarative')).to.include('Usage: operator-builder [options]');
   });
 
-  it('excludes secrets from its build context, even if committed', async () => {
+  it('excludes secrets from its build context, even if they are committed', async () => {
     const secrets = ['.env', 'src/.env.local', 'kubeconfig', 'dev/prod.kubeconfig', '.kube/config'];
     await init('secrets');
     await writeFile(file('secrets/.gitignore'), '');
@@ -130,14 +130,14 @@ describe('The end-to-end test of a project', () => {
     return stdout;
   }
 
-  it('is skipped with a line that lists missing programs', async () => {
+  it('is skipped with a message that lists the missing programs', async () => {
     await writePrograms(file('none'), { kind: 'exit 1', docker: 'exit 1', kubectl: 'exit 0' });
     const stdout = await runTest(file('none') + delimiter + dirname(process.execPath));
     expect(stdout).to.include('these programs cannot run here: kind, docker');
     expect(stdout).to.match(/fail 0/);
   });
 
-  it('deploys to its own cluster, and deletes it', async () => {
+  it('deploys to a kind cluster of its own, and deletes the cluster', async () => {
     const log = file('log');
     const says = (name: string): string => `echo ${name} "$@" >> ${log}`;
     const programs = ['kind', 'docker', 'npx'].map((name) => [name, says(name)] as const);

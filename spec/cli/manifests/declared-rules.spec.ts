@@ -9,8 +9,8 @@ const shopOf = (group: string, plural: string) =>
     versions: [{ name: 'v1', schema: s.object({ spec: s.object({}) }) }],
   });
 
-describe('The declared rules of an operator', () => {
-  it('name the plural of each kind, also of kinds with the same name or the same API version', async () => {
+describe('The RBAC rules that an operator declares', () => {
+  it('have the plural of each kind, even if two kinds have the same name or the same API version', async () => {
     const [shops, markets] = [shopOf('shop.example', 'shops'), shopOf('market.example', 'stalls')];
     const Till = defineResource({
       ...{ group: 'shop.example', kind: 'Till' },
@@ -43,7 +43,7 @@ describe('The declared rules of an operator', () => {
     ]);
   });
 
-  it('are refused for a kind whose plural only a cluster could tell, even if the kind has the name of a built-in kind', async () => {
+  it('are refused for a kind without a known plural, even if a built-in kind has the same name', async () => {
     const operator = new Operator('shops');
     const type = { apiVersion: 'stock.example/v1', kind: 'Deployment' };
     operator

@@ -43,7 +43,7 @@ describe('operator-builder manifests', () => {
     return { ...config, ...(await textsIn(file(name, 'src'))) };
   }
 
-  it('finds nothing stale after init and after each create api', async () => {
+  it('finds all manifests up to date after init and after each create api', async () => {
     await makeProject(file('steps'));
     linkPackages(file('steps'));
     expect(await manifests('steps', '--check')).to.deep.equal(fresh);
@@ -124,7 +124,7 @@ describe('operator-builder manifests', () => {
     expect(await readFile(file('rules', role), 'utf8')).to.include('[/x]');
   });
 
-  it('writes the resource names of built-in kinds that are given by apiVersion and kind', async () => {
+  it('writes the plurals of built-in kinds that are given by apiVersion and kind', async () => {
     await project('core-kinds');
     await edit(file('core-kinds/src/controllers/shop-controller.ts'), (text) =>
       text.replace(
@@ -142,7 +142,7 @@ describe('operator-builder manifests', () => {
     expect(resources).to.include.members(['limitranges', 'endpoints', 'priorityclasses']);
   });
 
-  it('creates roles in namespaces for requirements that name a namespace', async () => {
+  it('creates roles in single namespaces for requirements that name a namespace', async () => {
     await project('places');
     const controller = file('places/src/controllers/shop-controller.ts');
     const text = await readFile(controller, 'utf8');
@@ -202,7 +202,7 @@ describe('operator-builder manifests', () => {
     expect((await manifests('held')).stdout).to.include('changed config/namespaces/roles.yaml');
   });
 
-  it('deletes the files of a removed resource, and updates the kustomization', async () => {
+  it('deletes the manifests of a removed resource, and updates the kustomization', async () => {
     await project('gone', '--no-controller');
     await createApi(file('gone'), 'Pot', 'v1', '--no-controller');
     await writeFile(file('gone/config/crd/bases/theirs.yaml'), 'kind: Other\n');
@@ -228,7 +228,7 @@ describe('operator-builder manifests', () => {
     expect((await manifests('gone', '--check')).code).to.equal(0);
   });
 
-  it('refuses a CRD without the first line of generated files, and names that line, with --check too', async () => {
+  it('refuses a CRD without the first line of generated files, and prints that line, also with --check', async () => {
     await project('headless', '--no-controller');
     const [first = '', ...lines] = (await readFile(file('headless', base), 'utf8')).split('\n');
     const changed = lines.join('\n').replace('scope: Namespaced', 'scope: Cluster');
@@ -243,7 +243,7 @@ describe('operator-builder manifests', () => {
     expect((await manifests('headless')).stdout).to.include(`changed ${base}`);
   });
 
-  it('overwrites a foreign CRD only with --force', async () => {
+  it('overwrites a CRD that it did not generate only with --force', async () => {
     await project('theirs', '--no-controller');
     await writeFile(file('theirs', base), 'kind: Other\n');
     const { code, stderr } = await manifests('theirs');
@@ -254,7 +254,7 @@ describe('operator-builder manifests', () => {
     expect(await manifests('theirs', '--check')).to.deep.equal(fresh);
   });
 
-  it('keeps the formatting of a CRD', async () => {
+  it('keeps the formatting of a CRD whose content is up to date', async () => {
     await project('formatted', '--no-controller');
     await edit(file('formatted', base), (text) => JSON.stringify(parse(text), undefined, 4));
     await edit(file('formatted/config/crd/kustomization.yaml'), (text) =>
@@ -263,7 +263,7 @@ describe('operator-builder manifests', () => {
     expect(await manifests('formatted')).to.deep.equal(fresh);
   });
 
-  it('creates all files of a project without config/, from any of its directories', async () => {
+  it('creates all manifests of a project without config/, from any directory of the project', async () => {
     const { code, stdout } = await cli([
       ...['manifests', '--project', `${shopProject}/src`, '--dry-run', '--output', 'json'],
     ]);

@@ -10,7 +10,7 @@ const groups = "    apiGroups: ['']\n";
 const secrets = { apiGroups: [''], resources: ['secrets'], verbs: ['get'] };
 
 describe('A role file', () => {
-  it('replaces generated rules, and keeps the rest', () => {
+  it('replaces generated rules, and keeps the other rules', () => {
     const file = parseRoleFile(head + pods + marker + own, 'role.yaml');
     expect(file.rules).to.deep.equal([{ ...secrets, resources: ['pods'], verbs: ['list'] }]);
     const generated = pods.replace('pods', 'secrets').replace('list', 'get');
@@ -18,7 +18,7 @@ describe('A role file', () => {
     expect(file.withRules([])).to.equal(head + marker + own);
   });
 
-  it('keeps the formatting of rules that allow the same', () => {
+  it('keeps the formatting of generated rules that have not changed', () => {
     const blocks = '# why\n- apiGroups:\n  - ""\n  resources:\n  - secrets\n  verbs: ["get"]\n';
     const text = head + blocks + marker.trimStart() + own;
     expect(parseRoleFile(text, 'role.yaml').withRules([secrets, secrets])).to.equal(text);
@@ -35,7 +35,7 @@ describe('A role file', () => {
     expect(none.withRules([secrets])).to.equal(role.withRules([secrets]));
   });
 
-  it('reads and replaces generated rules for paths', () => {
+  it('reads and replaces generated rules for non-resource URLs', () => {
     const file = parseRoleFile(head + own + marker, 'role.yaml');
     const paths = { nonResourceURLs: ['/metrics'], verbs: ['get'] };
     expect(file.rules).to.deep.equal([paths]);

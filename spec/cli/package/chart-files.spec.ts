@@ -60,7 +60,7 @@ describe('operator-builder helm with simulated manifests', () => {
   const all = (action: string): CliResult =>
     report(...paths.map((path) => `${action} charts/shops/${path}`));
 
-  it('writes all files of a chart, and keeps them in a second run', async () => {
+  it('writes all files of a chart, and changes none in a second run', async () => {
     expect(await helm()).to.deep.equal(all('created'));
     expect(await read('Chart.yaml')).to.equal(
       "apiVersion: v2\nname: shops\ndescription: The operator shops\ntype: application\nversion: 1.2.0\nappVersion: 1.2.0\nkubeVersion: '>=1.27.0-0'\n",
@@ -81,7 +81,7 @@ describe('operator-builder helm with simulated manifests', () => {
     expect(await helm()).to.deep.equal(all('kept'));
   });
 
-  it('names the files that it would write with --dry-run, and writes none', async () => {
+  it('with --dry-run, names the files that it would write, and writes none', async () => {
     const { stdout } = await helm('--dry-run');
     expect(stdout).to.include('would create charts/shops/Chart.yaml\n');
     expect(await readdir(folder)).not.to.include('charts');
@@ -100,7 +100,7 @@ describe('operator-builder helm with simulated manifests', () => {
     expect(await helm()).to.deep.include({ code: 1, stdout: '' });
   });
 
-  it('refuses files that were changed by hand with their differences, unless forced', async () => {
+  it('without --force, refuses files that were changed by hand, and prints their differences', async () => {
     await helm();
     const made = await read('templates/configmap-texts.yaml');
     await writeFile(at('templates/configmap-texts.yaml'), `${made}data: {}\n`);
@@ -124,7 +124,7 @@ describe('operator-builder helm with simulated manifests', () => {
     expect(await read('templates/configmap-texts.yaml')).to.include('immutable: true\n');
   });
 
-  it('updates unchanged files without --force', async () => {
+  it('without --force, updates files that were not changed by hand', async () => {
     await helm();
     await manifests(deployment(), { ...settings, immutable: true }, crd);
     const { code, stdout } = await helm();
@@ -134,7 +134,7 @@ describe('operator-builder helm with simulated manifests', () => {
     ]);
   });
 
-  it('deletes obsolete files that it has made, and keeps changed ones and those of the user', async () => {
+  it('deletes its obsolete files, and keeps files that were changed or added by the user', async () => {
     const other = { ...settings, metadata: { name: 'other' } };
     await manifests(deployment(), settings, crd, other);
     await helm();
@@ -154,7 +154,7 @@ describe('operator-builder helm with simulated manifests', () => {
     expect(await read('templates/configmap-other.yaml')).to.equal('# mine\n');
   });
 
-  it('keeps edits of Chart.yaml, and sets both versions', async () => {
+  it('keeps edits of Chart.yaml, and sets version and appVersion in it', async () => {
     await helm();
     const description = `Shops ${'and more '.repeat(20)}shops`;
     const edited = (await read('Chart.yaml')).replace('The operator shops', description);
@@ -173,7 +173,7 @@ describe('operator-builder helm with simulated manifests', () => {
     ['invalid YAML', 'a: [\n', 'correct it, or pass --force'],
     ['no map', '- a\n', 'want a map; correct it, or pass --force'],
   ] as const) {
-    it(`refuses a Chart.yaml with ${what}, and overwrites it when forced`, async () => {
+    it(`refuses a Chart.yaml with ${what}, and overwrites it with --force`, async () => {
       await helm();
       await writeFile(at('Chart.yaml'), text);
       const { code, stderr } = await helm();
@@ -186,7 +186,7 @@ describe('operator-builder helm with simulated manifests', () => {
     });
   }
 
-  it('keeps changed values, and discards them when forced', async () => {
+  it('keeps values that the user has changed, and discards the changes with --force', async () => {
     await helm();
     const values = await read('values.yaml');
     await writeFile(at('values.yaml'), values.replace('replicas: 1', 'replicas: 5 # mine'));
@@ -217,7 +217,7 @@ describe('operator-builder helm with simulated manifests', () => {
     });
   }
 
-  it('overwrites a schema that is not JSON when forced', async () => {
+  it('overwrites a schema that is not JSON with --force', async () => {
     await helm();
     const before = await read('values.schema.json');
     await writeFile(at('values.schema.json'), '{');
@@ -236,7 +236,7 @@ describe('operator-builder helm with simulated manifests', () => {
     });
   }
 
-  describe('adds a template for an optional part that config/default leaves out', () => {
+  describe('adds a template for an optional part that config/default does not include', () => {
     const templates = async (): Promise<readonly string[]> =>
       (await readdir(at('templates'))).filter((name) => /monitor|policy|clusterrole/.test(name));
     const addPart = (name: string, ...objects: readonly object[]): Promise<void> =>
@@ -247,7 +247,7 @@ describe('operator-builder helm with simulated manifests', () => {
       ['prometheus', 'ServiceMonitor', 'servicemonitor-manager.yaml'],
       ['network-policy', 'NetworkPolicy', 'networkpolicy-manager.yaml'],
     ] as const) {
-      it(`from config/${name}, once`, async () => {
+      it(`from config/${name}, and only once if config/default later includes it`, async () => {
         await addPart(name, part(kind));
         await helm();
         expect(await templates()).to.deep.equal([template]);

@@ -36,7 +36,7 @@ async function templateOf(object: object): Promise<readonly string[]> {
 }
 
 describe('The optional parts of a chart', () => {
-  it('include the peers of a NetworkPolicy, which the port of a rule assigns to metrics or webhooks', async () => {
+  it('include the peers of a NetworkPolicy as values, for metrics or for webhooks by the port of their rule', async () => {
     const from = [{ namespaceSelector: { matchLabels: { metrics: 'enabled' } } }];
     const policy = {
       ...{ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: inShops('shops') },
@@ -74,7 +74,7 @@ describe('The optional parts of a chart', () => {
     ]);
   });
 
-  it('include a PodDisruptionBudget, whose maxUnavailable is a value of the chart unless it has minAvailable', async () => {
+  it('include a PodDisruptionBudget, with maxUnavailable as a value of the chart unless it has minAvailable', async () => {
     const budget = (spec: object): object => ({
       ...{ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: inShops('shops'), spec },
     });
@@ -114,7 +114,7 @@ describe('The optional parts of a chart', () => {
     ]);
   });
 
-  it('are enabled in the values if config/ has them', async () => {
+  it('are enabled by the default values if config/ includes them', async () => {
     const kinds = ['ServiceMonitor', 'PodDisruptionBudget', 'NetworkPolicy'];
     const parts = kinds.map((kind) => ({
       ...{ apiVersion: 'v1', kind, metadata: inShops('shops') },
@@ -137,7 +137,7 @@ describe('The optional parts of a chart', () => {
     ]);
   });
 
-  it('include annotations of the ServiceAccount from the values', async () => {
+  it('include annotations of the ServiceAccount that the values set', async () => {
     const account = {
       apiVersion: 'v1',
       kind: 'ServiceAccount',
@@ -156,7 +156,7 @@ describe('The optional parts of a chart', () => {
     ]);
   });
 
-  it('replace the namespace of the operator by that of the release, but no other member with the same text', async () => {
+  it('have the namespace of the release in each field namespace, but not in other fields with the same text', async () => {
     const lines = await templateOf({
       ...{ apiVersion: 'v1', kind: 'Box', metadata: { name: 'b', namespace: 'other' } },
       spec: { team: 'shops-system', namespace: 'shops-system' },
@@ -169,7 +169,7 @@ describe('The optional parts of a chart', () => {
     ]);
   });
 
-  it('leave a ServiceMonitor over plain HTTP as it is', async () => {
+  it('include a ServiceMonitor over plain HTTP without changes', async () => {
     const lines = await templateOf({
       ...{ apiVersion: 'monitoring.coreos.com/v1', kind: 'ServiceMonitor' },
       ...{ metadata: inShops('shops'), spec: { endpoints: [{ port: 'metrics' }] } },
@@ -179,7 +179,7 @@ describe('The optional parts of a chart', () => {
     ]);
   });
 
-  it('include the option --leader-election of declarative operators', async () => {
+  it('include the flag --leader-election of declarative operators', async () => {
     const args = ['declarative', 'run', '--leader-election=shops-system/shops', '/operators'];
     const { values, lines } = await chart(manager({ args }));
     expect(values['leaderElection']).to.deep.equal({ enabled: true });
@@ -207,7 +207,7 @@ describe('The optional parts of a chart', () => {
     });
   }
 
-  it('include roles, and roles of authenticated metrics only if those are enabled', async () => {
+  it('include roles, and the roles of authenticated metrics only if these metrics are enabled', async () => {
     const conditions = async (kind: string, name: string): Promise<string | undefined> =>
       (await templateOf({ apiVersion: 'v1', kind, metadata: { name } }))[0];
     const plain = '{{- if .Values.rbac.create }}';
@@ -225,7 +225,7 @@ describe('The optional parts of a chart', () => {
     expect(await conditions('RoleList', 'shops')).to.equal('apiVersion: v1');
   });
 
-  it('replace the ServiceAccount of the operator in bindings by a value, and keep other accounts', async () => {
+  it('include bindings whose ServiceAccount of the operator is a value, and keep other accounts in them', async () => {
     const subjects = ['shops-manager', 'other'].map((name) => ({ kind: 'ServiceAccount', name }));
     const group = { kind: 'Group', name: 'shops-manager' };
     const lines = await templateOf({
@@ -244,7 +244,7 @@ describe('The optional parts of a chart', () => {
     ]);
   });
 
-  it('include flags for leader election, metrics and webhooks', async () => {
+  it('include the flags for leader election, metrics and webhooks', async () => {
     const args = ['--metrics-port=8443', '--zap', '--log-level=debug'];
     const { values, lines } = await chart(manager({ args }));
     const from = lines[0]?.indexOf('        args:') ?? 0;
@@ -280,7 +280,7 @@ describe('The optional parts of a chart', () => {
     });
   }
 
-  it('include fields of the pod and its container, whose default values are those of config/', async () => {
+  it('include fields of the pod and its container as values, with defaults from config/', async () => {
     const resources = { limits: { memory: '128Mi' } };
     const nodeSelector = { disk: 'fast' };
     const { values, lines } = await chart(manager({ resources }, { nodeSelector }, 3));
@@ -291,7 +291,7 @@ describe('The optional parts of a chart', () => {
     expect(lines[0]?.filter((line) => name.test(line))).to.have.length(2);
   });
 
-  it('omit the list of environment variables if the release sets no variables', async () => {
+  it('omit the field env of the container if the release sets no variables', async () => {
     const { lines } = await chart(manager({ env: [{ name: 'LEVEL', value: 'high' }] }));
     const found = lines[0]?.filter((line) => /^ +env:$|or \.Values\.env/.test(line)) ?? [];
     expect(found.map((line) => line.trim())).to.deep.equal([
@@ -299,7 +299,7 @@ describe('The optional parts of a chart', () => {
     ]);
   });
 
-  it('include environment variables: literal texts become values, and references stay in the template', async () => {
+  it('include environment variables: those with literal texts become values, references stay in the template', async () => {
     const env = [
       { name: 'LEVEL', value: 'high' },
       { name: 'EMPTY' },

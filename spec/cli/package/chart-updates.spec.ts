@@ -29,7 +29,7 @@ describe('A generated file of a chart', () => {
   }
 });
 
-describe('The values of a user', () => {
+describe('The values.yaml of a user', () => {
   const schema = (names: Readonly<Record<string, unknown>>) => ({
     properties: Object.fromEntries(
       Object.entries(names).map(([name, value]) => [name, { default: value }] as const),
@@ -91,7 +91,7 @@ describe('The values of a user', () => {
     });
   };
 
-  it('get a missing map with its comment, and a missing member of a map with its comment', () => {
+  it('receive a missing map with its comment, and a missing field of a map with its comment', () => {
     expect(nested('other: 1\n')).to.deep.equal({
       text: 'other: 1\n# Of pods.\npod:\n  # Of labels.\n  labels: {}\n',
       more: ['other'],
@@ -102,19 +102,19 @@ describe('The values of a user', () => {
     expect(nested('pod: {}\n').text).to.equal('pod:\n  {\n    # Of labels.\n    labels: {}\n  }\n');
   });
 
-  it('get a later member of a map without the comment of the first', () => {
+  it('receive a later field of a map without the comment of the first field', () => {
     const defaults = 'pod:\n  # Of the first.\n  first: 1\n  labels: {}\n';
     expect(nested('pod:\n  first: 2\n', defaults).text).to.equal(
       'pod:\n  first: 2\n  labels: {}\n',
     );
   });
 
-  it('follow a default that is a map, unless the user has changed it', () => {
+  it('follow the default of a map, unless the user has changed the map', () => {
     expect(nested('pod:\n  labels: { a: b }\n').text).to.equal('pod:\n  labels: {}\n');
     expect(nested('pod:\n  labels: { a: c }\n').text).to.equal('pod:\n  labels: { a: c }\n');
   });
 
-  it('lose an unchanged member that no longer has a default, but not the map that contains it', () => {
+  it('lose an unchanged field that no longer has a default, but not the map that contains it', () => {
     const schema = (names: readonly string[]) => ({
       properties: {
         pod: { properties: Object.fromEntries(names.map((name) => [name, { default: 1 }])) },
@@ -133,7 +133,7 @@ describe('The values of a user', () => {
     expect(nested('', text).text).to.equal(text);
   });
 
-  it('are refused if a value takes the place of a map', () => {
+  it('are refused if they have a value that is not a map in place of a map', () => {
     expect(() => nested('pod: [a]\n')).to.throw(
       "values.yaml: pod.labels can't be set, because pod is not a map; correct it, or overwrite it with --force",
     );
@@ -142,7 +142,7 @@ describe('The values of a user', () => {
     );
   });
 
-  it('are refused with the name of their file if the file is not a map, or not YAML', () => {
+  it('are refused with the name of the file if the file is not a map, or not YAML', () => {
     expect(() => merged('[a]')).to.throw(
       "values.yaml: a can't be set, because the file is not a map; correct it, or overwrite it with --force",
     );
@@ -151,7 +151,7 @@ describe('The values of a user', () => {
 });
 
 describe('The schema of the values', () => {
-  it('has the defaults of the values, and allows the additional values of the user', () => {
+  it('has the defaults of the values, and allows additional values of the user', () => {
     const schema = {
       type: 'object',
       properties: {

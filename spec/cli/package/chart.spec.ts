@@ -89,7 +89,7 @@ const podValues = [
   '      {{- end }}',
 ];
 
-describe('The chart of a program that serves nothing', () => {
+describe('The chart of a program without metrics and webhooks', () => {
   const digest = `sha256:${'0a'.repeat(32)}`;
   const container = {
     ...{ image: `registry.example/shops:1.2.0@${digest}`, imagePullPolicy: 'Always' },
@@ -97,7 +97,7 @@ describe('The chart of a program that serves nothing', () => {
   };
   const declarative = deployment({ container, podSpec: { priorityClassName: 'high' } });
 
-  it('has values for its digest, pull policy and priority class, and none for webhooks', async () => {
+  it('has values for its digest, pull policy and priority class, but no values for webhooks', async () => {
     const { values } = await chart(declarative);
     const given = values.toJS() as Readonly<Record<string, unknown>>;
     expect(given).not.to.have.property('webhook');
@@ -111,7 +111,7 @@ describe('The chart of a program that serves nothing', () => {
     });
   });
 
-  it('has a Deployment without the arguments of optional parts', async () => {
+  it('has a Deployment without the arguments for optional parts', async () => {
     const { files } = await chart(declarative);
     expect(files.get('templates/deployment-manager.yaml')).to.equal(
       lines(
@@ -180,7 +180,7 @@ describe('The chart of a program with webhooks', () => {
     metadata: { labels: { app: 'shops' }, annotations: { a: 'b' } },
   });
 
-  it('mounts the certificate only with webhooks, and adds values to lists and maps', async () => {
+  it('mounts the certificate only if webhooks are enabled, and adds values to lists and maps', async () => {
     const { files } = await chart(manager);
     expect(files.get('templates/deployment-manager.yaml')).to.equal(
       lines(
@@ -262,7 +262,7 @@ describe('The chart of a program with webhooks', () => {
 
   const definition = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' };
 
-  it('has the conversion and the CA of a definition only with webhooks', async () => {
+  it('has the conversion and the CA of a definition only if webhooks are enabled', async () => {
     const annotations = { 'cert-manager.io/inject-ca-from': 'shops-system/serving', mine: 'a' };
     const service = { name: 'shops', namespace: 'shops-system' };
     const made = await templates({
@@ -308,7 +308,7 @@ describe('The chart of a program with webhooks', () => {
     ]);
   });
 
-  it('has certificates and webhook configurations only with webhooks', async () => {
+  it('has certificates and webhook configurations only if webhooks are enabled', async () => {
     const made = await templates(
       {
         ...{ apiVersion: 'cert-manager.io/v1', kind: 'Certificate', metadata: inShops('serving') },
@@ -356,7 +356,7 @@ describe('The chart of a program with webhooks', () => {
 describe('The templates of a chart', () => {
   const account = { apiVersion: 'v1', kind: 'ServiceAccount' };
 
-  it('take the name of the operator’s ServiceAccount from the values, and add annotations', async () => {
+  it('take the name of the operator’s ServiceAccount from the values, and add annotations to the account', async () => {
     const annotations = { role: 'a' };
     const ofCharts = {
       ...{ 'helm.sh/chart': 'old', 'app.kubernetes.io/instance': 'old' },
@@ -395,7 +395,7 @@ describe('The templates of a chart', () => {
     ]);
   });
 
-  it('leave out the operator’s namespace, and keep others', async () => {
+  it('omit the operator’s namespace, and keep other namespaces', async () => {
     const namespace = { apiVersion: 'v1', kind: 'Namespace' };
     const made = await templates(
       { ...namespace, metadata: { name: 'shops-system' } },

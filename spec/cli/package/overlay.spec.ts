@@ -76,7 +76,7 @@ describe('operator-builder build-installer with simulated manifests', () => {
     expect(stderr).to.match(/^error: .*\/PROJECT\/all\.yaml can't be written: /);
   });
 
-  it('sets the image of the containers that have the image of the operator', async () => {
+  it('sets the image of each container that has the image of the operator', async () => {
     const containers = [
       { name: 'manager', image: 'shops:1.2.0' },
       { name: 'proxy', image: 'proxy:1' },
@@ -159,7 +159,7 @@ describe('operator-builder build-installer with simulated manifests', () => {
     });
   });
 
-  it('replaces the namespace in no text of an overlay without the operator, or without a namespace', async () => {
+  it('does not replace the namespace in texts of an overlay without the operator, or without a namespace', async () => {
     const texts = { items: ['shops-system/a', '/a'] };
     for (const first of [box('b'), deployment({}, { name: 'shops-manager' })]) {
       await write('config/default', first, box('a', texts));
@@ -168,7 +168,7 @@ describe('operator-builder build-installer with simulated manifests', () => {
     }
   });
 
-  it('passes the namespace to kustomize in a copy beside the overlay, which it deletes', async () => {
+  it('passes the namespace to kustomize in a copy of the kustomization, and deletes the copy', async () => {
     const script = `#!/bin/sh\ncat "$2/kustomization.yaml" >> "${folder}/asked"\nprintf '\\n%s\\n' "$2" >> "${folder}/asked"\necho 'kind: Box'\necho 'apiVersion: v1'\necho 'metadata: { name: a }'\n`;
     const kubectl = file('programs/kubectl');
     const before = await readFile(kubectl, 'utf8');
@@ -190,7 +190,7 @@ describe('operator-builder build-installer with simulated manifests', () => {
   });
 
   for (const name of ['kustomization.yml', 'Kustomization']) {
-    it(`reads the kustomization of a file ${name}`, async () => {
+    it(`reads a kustomization from a file ${name}`, async () => {
       await write('config/default', deployment());
       await rm(`${folder}/config/default/kustomization.yaml`);
       await writeText(`${folder}/config/default/${name}`, 'resources: [../part]\n');
@@ -199,7 +199,7 @@ describe('operator-builder build-installer with simulated manifests', () => {
     });
   }
 
-  it('accepts an empty kustomization with --namespace, and refuses a folder without one', async () => {
+  it('with --namespace, accepts an empty kustomization, and refuses a folder without a kustomization', async () => {
     await write('config/default', deployment());
     await writeText(`${folder}/config/default/kustomization.yaml`, '');
     expect(await built('-n', 'else')).to.have.length(1);
@@ -213,7 +213,7 @@ describe('operator-builder build-installer with simulated manifests', () => {
     expect(await problemOf('-n', 'Else')).to.match(/^error: --namespace: "Else" /);
   });
 
-  describe('adds the roles in other namespaces', () => {
+  describe('adds to the overlay the roles in other namespaces', () => {
     const role = (kind: string, more: object = {}): object => ({
       ...{ apiVersion: 'rbac.authorization.k8s.io/v1', kind },
       ...{ metadata: { name: 'shops', namespace: 'tenants' }, ...more },
@@ -227,7 +227,7 @@ describe('operator-builder build-installer with simulated manifests', () => {
     const kindsOf = (objects: readonly Fields[]): readonly unknown[] =>
       objects.map(({ kind }) => kind);
 
-    it('before the Deployment, for the account of the operator', async () => {
+    it('before the Deployment, and bound to the ServiceAccount of the operator', async () => {
       await write('config/default', box('a'), deployment(), box('b'));
       await write('config/namespaces', role('Role'), binding);
       const objects = await built();
@@ -238,7 +238,7 @@ describe('operator-builder build-installer with simulated manifests', () => {
       ]);
     });
 
-    it('whose account keeps its namespace if the overlay has none', async () => {
+    it('and keeps the namespace of the ServiceAccount in their bindings if the overlay has no namespace', async () => {
       await write('config/default', deployment({}, { name: 'shops-manager' }));
       await write('config/namespaces', binding);
       const [bound] = await built();
@@ -247,14 +247,14 @@ describe('operator-builder build-installer with simulated manifests', () => {
       });
     });
 
-    it('that the overlay lacks', async () => {
+    it('but only the roles that the overlay lacks', async () => {
       const other = role('Role', { metadata: { name: 'shops', namespace: 'others' } });
       await write('config/default', role('Role'), deployment());
       await write('config/namespaces', role('Role'), other, binding);
       expect(kindsOf(await built())).to.deep.equal(['Role', 'Role', 'RoleBinding', 'Deployment']);
     });
 
-    it('only to an overlay with the operator, and not to an OLM bundle', async () => {
+    it('but not to an overlay without the operator, and not to an OLM bundle', async () => {
       await write('config/namespaces', role('Role'));
       await write('config/default', box('a'));
       expect(kindsOf(await built())).to.deep.equal(['Box']);
@@ -269,7 +269,7 @@ describe('operator-builder build-installer with simulated manifests', () => {
     ['a log line', '2026/01/01 well-defined vars err=bad patch\n', 'bad patch'],
     ['no text', '', `Command failed: kubectl kustomize FOLDER`],
   ] as const) {
-    it(`reports a failed kustomization with ${what}, and the folder of the overlay`, async () => {
+    it(`reports a failed kustomization whose output is ${what}, with the folder of the overlay`, async () => {
       const place = `${folder}/config/default`;
       await write('config/default', deployment());
       await writeText(`${place}/failure`, says);

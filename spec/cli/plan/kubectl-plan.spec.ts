@@ -75,7 +75,7 @@ describe('kubectl operator-plan', () => {
 
   const changed = { greeting: 'hey' };
 
-  it('names the remedy if the definition does not name an operator', async () => {
+  it('says what to do if the definition does not name an operator', async () => {
     const { code, stderr } = await plan(changed);
     expect(code).to.equal(2);
     expect(stderr).to.equal(
@@ -85,7 +85,7 @@ describe('kubectl operator-plan', () => {
     expect(forbidden.stderr).to.include('you may not read the definition').and.include('--service');
   });
 
-  it('finds the operator by the annotation of the definition, and exits with 1 for changes', async () => {
+  it('finds the operator by the annotation of the definition, and exits with 1 if the plan has changes', async () => {
     const annotations = { 'operator-builder.io/plan': service };
     const body = { metadata: { annotations } };
     await admin.patch(CustomResourceDefinition, crd, { type: 'merge', body });
@@ -101,7 +101,7 @@ describe('kubectl operator-plan', () => {
     expect(stderr).to.include('give --service-account').and.include('or --send-token');
   });
 
-  it('exits with 0 without changes', async () => {
+  it('exits with 0 if the plan has no changes', async () => {
     const { code, stdout, stderr } = await plan({}, '--service', service);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(stdout).to.include('0 to create, 0 to configure');
@@ -118,7 +118,7 @@ describe('kubectl operator-plan', () => {
     expect(yaml.stdout).to.include('# configure\n').and.include('greeting: hey');
   });
 
-  it('prints the plan and exits with 2 when the operator fails', async () => {
+  it('prints the plan and exits with 2 when the operator fails during the plan', async () => {
     const { code, stdout, stderr } = await plan({ fails: true }, '--service', service);
     expect(code).to.equal(2);
     expect(stdout).to.include('~ spec.fails: false → true');
@@ -141,7 +141,7 @@ describe('kubectl operator-plan', () => {
     expect(wrong.stderr).to.equal('error: service shops: want namespace/name:port\n');
   });
 
-  it('sends a token of a ServiceAccount that only operators accept, for ten minutes', async () => {
+  it('sends a token of a ServiceAccount that is valid for ten minutes, and only for operators', async () => {
     const metadata = { namespace: 'default', name: 'planner' };
     await admin.create({ apiVersion: 'v1', kind: ServiceAccount.kind, metadata });
     await grant(
@@ -169,7 +169,7 @@ describe('kubectl operator-plan', () => {
     await eventually(() => expect(openSockets()).to.be.at.most(before), { timeoutMs: 2_000 });
   });
 
-  it('names the remedy if the operator does not accept the token', async () => {
+  it('says what to do if the operator does not accept the token', async () => {
     // The operator of another cluster, whose API server refuses the tokens.
     const other = await EmbeddedCluster.start({ crds: [Shop] });
     const foreign = await DeployedOperator.start(shopOperator(), other.client());

@@ -116,7 +116,7 @@ describe('operator-builder plan', () => {
     expect(stdout).to.include('3 to create');
   });
 
-  it('shows defaults of a new resource, and every field in full', async () => {
+  it('shows defaults of a new resource, and all its fields in full', async () => {
     const greeting = `${'x'.repeat(250)}\nand a second line`;
     const { stdout } = await plan({ greeting });
     expect(stdout)
@@ -126,7 +126,7 @@ describe('operator-builder plan', () => {
     expect(stdout).to.include(block).and.not.include('…');
   });
 
-  it('shortens long values around their difference', async () => {
+  it('shortens long values, but shows where they differ', async () => {
     const start = 'x'.repeat(300);
     await reconcile({ greeting: `${start} old` });
     const { stdout } = await plan({ greeting: `${start} new` });
@@ -147,7 +147,7 @@ describe('operator-builder plan', () => {
     expect(stdout).not.to.match(/managedFields|resourceVersion|applied-hash/);
   });
 
-  it('prints a unified diff of YAML per object', async () => {
+  it('prints a unified diff of the YAML of each object', async () => {
     await reconcile({ image: 'shop:1', greeting: 'hello' });
     const { code, stdout } = await plan({ image: 'shop:2' }, '--output', 'diff');
     expect(code).to.equal(2);
@@ -159,7 +159,7 @@ describe('operator-builder plan', () => {
     expect(same).to.deep.equal({ code: 0, stdout: '', stderr: '' });
   });
 
-  it('includes whole objects in JSON output', async () => {
+  it('includes whole objects in the JSON output', async () => {
     const { stdout } = await plan({ image: 'shop:2' }, '--output', 'json');
     const { plans } = JSON.parse(stdout) as { plans: { manifests: PlannedManifest[] }[] };
     expect(stdout).to.equal(`${JSON.stringify({ plans }, undefined, 2)}\n`);
@@ -184,7 +184,7 @@ describe('operator-builder plan', () => {
     expect((await cli(diff)).stdout).to.match(/^--- .*\n\+\+\+ .*\n@@ .*\n[-+]/);
   });
 
-  it('warns about a definition in the cluster that lacks the conversion', async () => {
+  it('warns about a definition in the cluster without the conversion webhook', async () => {
     const project = projectCopy(shopProject);
     const path = join(project, 'src/shop.ts');
     await writeFile(path, convertedShop(await readFile(path, 'utf8')));
@@ -245,7 +245,7 @@ describe('operator-builder plan', () => {
     expect(did(await planned({}))).to.include('prune ConfigMap texts');
   });
 
-  it('matches the result of the reconcile', async () => {
+  it('shows the same changes as the reconcile that follows', async () => {
     await reconcile({ greeting: 'hello' });
     const wanted = { replicas: 3, image: 'shop:3', greeting: 'hi' };
     const { objects } = await planned(wanted);
@@ -259,7 +259,7 @@ describe('operator-builder plan', () => {
     expect((await planned(wanted)).changed).to.equal(false);
   });
 
-  it('sets planning in the reconcile context', async () => {
+  it('sets the field planning in the context of the reconciler', async () => {
     const { code, stderr } = await plan({ image: 'rung' });
     expect({ code, stderr }).to.deep.equal({ code: 2, stderr: '' });
   });
@@ -294,7 +294,7 @@ describe('operator-builder plan', () => {
     await eventually(() => expect(openSockets()).to.be.at.most(before), { timeoutMs: 2_000 });
   });
 
-  it('names the account whose rights a plan lacks, with the remedy', async () => {
+  it('names the account that lacks permissions for a plan, and says what to do', async () => {
     const options = { crds: [Shop], rbac: true, tls: false, port: 0 };
     const guarded = await EmbeddedCluster.start({ ...options, users: { n: 'guest' } });
     try {

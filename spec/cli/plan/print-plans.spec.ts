@@ -11,7 +11,7 @@ const failedPlan = (name: string, message: string): ResourcePlan => ({
 });
 
 describe('printPlans', () => {
-  it('names each resource of an error once, whether or not the error names it', async () => {
+  it('names each resource with an error only once, even if the error names it as well', async () => {
     const plans = [
       failedPlan('red', 'Team red: pruning would delete 3 of 3 objects'),
       failedPlan('red', "Team red can't own objects"),

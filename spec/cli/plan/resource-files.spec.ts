@@ -8,7 +8,7 @@ function read(text: string): Promise<readonly object[]> {
 }
 
 describe('readResources', () => {
-  it('refuses a text that nests too deeply, directly or by aliases', async () => {
+  it('refuses YAML that nests too deeply, directly or by aliases', async () => {
     const nested = (from: string): string => '['.repeat(300) + from + ']'.repeat(300);
     const aliased = `a: &a 1\nb: &b ${nested('*a')}\nc: ${nested('*b')}`;
     const object = 'apiVersion: v1\nkind: Box\nmetadata: { name: a }';
@@ -27,7 +27,7 @@ describe('readResources', () => {
     expect(box).to.deep.include({ spec });
   });
 
-  it('names the file of an alias without a value', async () => {
+  it('names the file that has an alias without an anchor', async () => {
     const error: unknown = await read('a: { <<: *b }').catch((thrown: unknown) => thrown);
     expect(error).to.include({ code: 'InvalidConfig' });
     expect(error).to.have.property('message').that.matches(/^-: /);

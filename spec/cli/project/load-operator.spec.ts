@@ -45,7 +45,7 @@ describe('The operator of a project', () => {
     expect(files).to.include(join(shopProject, 'src/controllers/shop-controller.ts'));
   });
 
-  it('is loaded again with changed sources', async () => {
+  it('is loaded again after its sources have changed', async () => {
     const root = await exporting(`{ name: 'one', setup() {} }`);
     expect((await loadOperator(root)).operator.name).to.equal('one');
     const changed = `export const operator = { name: 'two', setup() {} };`;
@@ -53,7 +53,7 @@ describe('The operator of a project', () => {
     expect((await loadOperator(root)).operator.name).to.equal('two');
   });
 
-  it('resolves files relative to its sources, like the deployed bundle', async () => {
+  it('can read files relative to its sources, like the deployed bundle', async () => {
     const read = "readFileSync(new URL('../name.txt', import.meta.url), 'utf8')";
     const root = await projectOf({
       'src/operator.ts': `import { readFileSync } from 'node:fs';
@@ -67,7 +67,7 @@ describe('The operator of a project', () => {
     });
   });
 
-  it('is loaded without state of an earlier load', async () => {
+  it('is loaded without the state of an earlier load', async () => {
     const root = await exporting(`{ name: 'one', setup() {}, seen: [] }`);
     const seenBy = async (): Promise<string[]> =>
       ((await loadOperator(root)).operator as unknown as { seen: string[] }).seen;
@@ -88,7 +88,7 @@ describe('The operator of a project', () => {
     expect(await refusal(path)).to.include(`${path}: it is not a directory`);
   });
 
-  it('is refused with the reason for a directory that cannot be read', async () => {
+  it('is refused for a directory that cannot be read, with the reason', async () => {
     const loop = join(await projectOf({}), 'loop');
     await symlink(loop, loop);
     expect(await refusal(loop)).to.include(`${loop} can't be read: ELOOP`);
@@ -139,7 +139,7 @@ describe('The operator of a project', () => {
     );
   });
 
-  it('is refused if a package is missing or if it throws', async () => {
+  it('is refused if a package that it imports is missing, or if it throws', async () => {
     const lacking = await projectOf({ 'src/operator.ts': `import 'no-such-package';` });
     expect(await refusal(lacking))
       .to.include('no-such-package')
@@ -148,7 +148,7 @@ describe('The operator of a project', () => {
     expect(await refusal(throwing)).to.include("can't be loaded: no door");
   });
 
-  it('is refused if it is not exported', async () => {
+  it('is refused if no export is named operator', async () => {
     const root = await projectOf({ 'src/operator.ts': 'export const shops = 1, bars = 2;' });
     const message = await refusal(root);
     expect(message)

@@ -32,7 +32,7 @@ describe('A command at a terminal', () => {
     settings: CliSettings = {},
   ): Promise<CliResult> => startCli(args, { ...settings, terminal: person }).ended;
 
-  it('prompts for missing options, and validates answers like options', async () => {
+  it('prompts for missing options, and validates the answers as it validates options', async () => {
     const person = new Person();
     const made = running(person, ['init', '-C', file('shops')]);
     await person.answers('What is the domain', 'Example.com\r');
@@ -58,7 +58,7 @@ describe('A command at a terminal', () => {
     expect(await readFile(file('kinds/src/operator.ts'), 'utf8')).to.include('cup-webhook');
   });
 
-  it('prompts only for the kinds that fit the options, and refuses options that fit none', async () => {
+  it('prompts only for kinds that match the given options, and refuses options that match no kind', async () => {
     await makeProject(file('fitting'), ['Pot'], ['Cup'], ['Cup', 'v1']);
     const person = new Person();
     const args = ['create', 'webhook', '--validation', '-C', file('fitting')];

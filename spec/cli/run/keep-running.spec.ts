@@ -12,7 +12,7 @@ import { replaceFile } from './project.js';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe('keepRunning', () => {
+describe('keepRunning, which restarts a changed operator', () => {
   const file = scratchDirectory();
   let cluster: EmbeddedCluster;
   let log: string[];
@@ -82,7 +82,7 @@ describe('keepRunning', () => {
     return eventually(() => expect([...log, ...told].join('\n')).to.include(line));
   }
 
-  it('prepares the changed operator, stops the old one completely and starts the new one', async () => {
+  it('prepares the changed operator, stops the old operator completely, and then starts the changed one', async () => {
     keep(operator('first'), operator('second'));
     await until('first begins');
     await change();
@@ -96,7 +96,7 @@ describe('keepRunning', () => {
     expect(told).to.deep.equal(['sources changed: the operator restarts']);
   });
 
-  it('continues with the running operator if the changed one cannot be set up', async () => {
+  it('continues with the running operator if the setup of the changed operator fails', async () => {
     keep(operator('first'), operator('wrong'));
     await until('first begins');
     await change();
@@ -105,7 +105,7 @@ describe('keepRunning', () => {
     expect(log).to.deep.equal(['first is prepared', 'first begins']);
   });
 
-  it('waits for the next change if a changed operator fails', async () => {
+  it('waits for the next change if the changed operator fails', async () => {
     const failing = operator('second', () => Promise.reject(new Error('no till')));
     keep(operator('first'), failing, operator('third'));
     await until('first begins');
@@ -118,7 +118,7 @@ describe('keepRunning', () => {
     expect(log.at(-1)).to.equal('third ends');
   });
 
-  it('starts the changed operator though the previous one fails while it stops', async () => {
+  it('starts the changed operator although the previous operator fails while it stops', async () => {
     keep(
       operator('stuck', () => new Promise(() => undefined)),
       operator('second'),
@@ -134,7 +134,7 @@ describe('keepRunning', () => {
     await kept;
   });
 
-  it('reports that no operator runs if the change after a failure cannot be set up', async () => {
+  it('reports that no operator runs if the operator has failed and the setup of the changed one fails', async () => {
     const failing = operator('second', () => Promise.reject(new Error('no till')));
     keep(operator('first'), failing, operator('wrong'));
     await until('first begins');
@@ -155,7 +155,7 @@ describe('keepRunning', () => {
     ['first', ['endless']],
     ['next', ['first', 'endless']],
   ] as const) {
-    it(`stops on request while the setup of the ${when} operator hangs`, async () => {
+    it(`ends when its signal aborts while the setup of the ${when} operator hangs`, async () => {
       const [first = '', ...others] = names;
       keep(operator(first), ...others.map((name) => operator(name)));
       if (others.length > 0) {

@@ -53,7 +53,7 @@ describe('operator-builder run --embedded', () => {
     return (running = startCli(argsOf(project, ...more)));
   }
 
-  it('prints what the operator does with a resource, and exits once it settles', async () => {
+  it('prints what the operator does with a resource, and exits when the operator settles', async () => {
     const { code, stdout, stderr } = await run('--until-settled');
     expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: '' });
     const lines = stdout.split('\n');
@@ -95,7 +95,7 @@ describe('operator-builder run --embedded', () => {
     );
   });
 
-  it('exits with 1 and the error of the server for a refused resource', async () => {
+  it('exits with 1 and the error of the server if the server refuses the resource', async () => {
     await writeFile(file('wrong.yaml'), shop({ replicas: -1 }));
     const { code, stderr } = await run('-f', file('wrong.yaml'));
     expect(code).to.equal(1);
@@ -103,7 +103,7 @@ describe('operator-builder run --embedded', () => {
     expect(stderr.trimEnd().split('\n')).to.have.length(1);
   });
 
-  it('restarts the operator when its sources change, after the old one has stopped', async () => {
+  it('restarts the operator when its sources change, after the previous operator has stopped', async () => {
     const project = file('changing');
     await copyShopProject(project);
     const controller = file('changing/src/controllers/shop-controller.ts');
@@ -144,7 +144,7 @@ describe('operator-builder run --embedded', () => {
     expect(cli.written().stderr.match(/the operator restarts/g)).to.have.length(2);
   });
 
-  it('exits on SIGTERM while a module of the operator hangs', async () => {
+  it('exits on SIGTERM although a module of the operator never finishes loading', async () => {
     const project = file('waiting');
     await copyShopProject(project);
     const loaded = 'loaded-a-module-that-waits';
@@ -178,7 +178,7 @@ describe('operator-builder run --embedded', () => {
     expect(await cli.ended).to.include({ code: 0 });
   });
 
-  it('serves foreign kinds defined by the tests of the project', async () => {
+  it('serves foreign kinds whose definitions are in the tests of the project', async () => {
     const project = file('foreign');
     await makeProject(project);
     const named = ['--group', 'open.example.io', '--version', 'v1', '--kind', 'Widget'];
@@ -193,7 +193,7 @@ describe('operator-builder run --embedded', () => {
     expect(stdout).to.include('settled: Widget default/a');
   });
 
-  it('leaves the kubeconfig of another run in the project', async () => {
+  it('does not overwrite the kubeconfig of another run in the project', async () => {
     const project = file('twice');
     await copyShopProject(project);
     const args = ['run', '--embedded', '--project', project, '-f', file('shop.yaml')];
@@ -207,7 +207,7 @@ describe('operator-builder run --embedded', () => {
     expect(await readFile(kubeConfig, 'utf8')).to.equal(text);
   });
 
-  it('refuses to overwrite a foreign kubeconfig, and ports in use', async () => {
+  it('refuses to overwrite a kubeconfig that it did not write, and refuses ports in use', async () => {
     await writeFile(file('mine'), 'contexts: [{ name: a }, { name: b }]');
     const mine = await run('--kubeconfig-out', file('mine'));
     expect(mine.code).to.equal(1);

@@ -90,7 +90,7 @@ describe('The role of an operator in operator-builder run --embedded', () => {
   const run = async (project: string, ...more: readonly string[]): Promise<CliResult> =>
     cli(argsOf(project, '--until-settled', ...more));
 
-  it('fails at the first missing rule, and prints it', async () => {
+  it('causes a failure at the first missing rule, which the command prints', async () => {
     const project = await newProject('missing');
     const { code, stderr } = await run(project);
     expect({ code, stderr }).to.deep.equal({ code: 1, stderr: `error: ${missing}\n` });
@@ -101,14 +101,14 @@ describe('The role of an operator in operator-builder run --embedded', () => {
     expect(await run(project, '--as-admin')).to.include({ code: 0, stderr: '' });
   });
 
-  it('includes rules below the marker in config/rbac/role.yaml, but not those above', async () => {
+  it('includes the rules below the marker in config/rbac/role.yaml, but not those above the marker', async () => {
     const above = await newProject('above', roleWith(`  - ${rule}\n`, ''));
     expect(await run(above)).to.include({ code: 1, stderr: `error: ${missing}\n` });
     const below = await newProject('below', roleWith('', `  - ${rule}\n`));
     expect(await run(below)).to.include({ code: 0, stderr: '' });
   });
 
-  it('includes the rules of a Role bound in the namespace of the operator, and not those of a ClusterRole with its name', async () => {
+  it('includes the rules of a Role bound in the operator’s namespace, but not those of a ClusterRole of the same name', async () => {
     const bound = (of: string, namespace: string): string =>
       roleWith('', `  - ${rule}\n`)
         .replace('kind: ClusterRole\nmetadata:', `kind: ${of}\nmetadata:`)
@@ -128,7 +128,7 @@ describe('The role of an operator in operator-builder run --embedded', () => {
     }
   });
 
-  it('is computed again when the sources change', async () => {
+  it('is read again when the sources change', async () => {
     const project = await newProject('reloaded');
     const cli = startCli(argsOf(project));
     running = cli;

@@ -60,7 +60,7 @@ describe('operator-builder run', () => {
     );
   });
 
-  it('names the account whose rights the operator has if the cluster refuses it, with the remedy', async () => {
+  it('names the account whose permissions the operator has if the cluster refuses it, and says what to do', async () => {
     const text = cluster.kubeConfig('clerk').replace(/^ *token: .*\n/m, '');
     await writeFile(file('anonymous'), text);
     const { code, stderr } = await run('anonymous');
@@ -102,7 +102,7 @@ describe('operator-builder run', () => {
     expect(stderr).to.include('shops.example').and.not.include('    at ');
   });
 
-  it('uses the rights of another user, as kubectl does', async () => {
+  it('uses the permissions of another user with --as, as kubectl does', async () => {
     await ensureCrd(cluster.client(), Shop.crd);
     const account = 'system:serviceaccount:default:shop';
     const asAccount = await run('kubeconfig', '--as', account);
@@ -115,7 +115,7 @@ describe('operator-builder run', () => {
     expect((await running.ended).code).to.equal(0);
   });
 
-  it('refuses a group without a user, and another user on an embedded cluster', async () => {
+  it('refuses --as-group without --as, and --as with --embedded', async () => {
     const alone = await run('kubeconfig', '--as-group', 'shops');
     expect(alone.code).to.equal(1);
     expect(alone.stderr).to.equal('error: --as-group needs --as <user>\n');
@@ -124,7 +124,7 @@ describe('operator-builder run', () => {
     expect(embedded.stderr).to.include('--as: not possible with --embedded');
   });
 
-  it('suggests a remedy for an unreachable server and an unknown context', async () => {
+  it('says what to do about an unreachable server and an unknown context', async () => {
     const server = 'server: http://127.0.0.1:1';
     const text = cluster.kubeConfig().replace(/server: .*/, server);
     await writeFile(file('gone'), text);
@@ -136,7 +136,7 @@ describe('operator-builder run', () => {
     expect(elsewhere.stderr).to.include('contexts has no "prod" (there are: embedded)');
   });
 
-  it('opens no watches for its feed besides those of the controllers', async () => {
+  it('opens no watches for its feed in addition to those of the controllers', async () => {
     const since = cluster.requests.mark();
     running = startCli(argsOf('kubeconfig', '--install-crds', '-n', 'default'));
     await eventually(() => {
@@ -158,7 +158,7 @@ describe('operator-builder run', () => {
     await eventually(() => expect(running?.written().stdout).to.include(says));
   });
 
-  it('installs no CRD with converting functions, unless the cluster calls a conversion webhook', async () => {
+  it('refuses to install a CRD with conversion functions, unless the cluster calls a conversion webhook', async () => {
     const project = file('converted');
     await copyShopProject(project);
     const path = join(project, 'src/shop.ts');
@@ -212,7 +212,7 @@ describe('operator-builder run', () => {
     await eventually(() => expect(running?.written().stdout).to.include(warning));
   });
 
-  it('prints a failed reconcile once, and logs it as JSON and with its stack on request', async () => {
+  it('prints a failed reconcile once, and logs it with --log-format json or --log-level debug', async () => {
     const missing = { kind: 'Shop', metadata: { name: 'loud', namespace: 'default' } };
     const shop = { ...missing, apiVersion: Shop.apiVersion, spec: { image: 'broken' } };
     await cluster.client().apply(shop, { fieldManager: 'spec', force: true });
@@ -245,7 +245,7 @@ describe('operator-builder run', () => {
       );
   });
 
-  it('names the account whose rights the operator has when the cluster refuses a write of a reconcile', async () => {
+  it('names the account whose permissions the operator has when the cluster refuses a write of a reconcile', async () => {
     const message =
       'configmaps "texts" is forbidden: User "dev" cannot patch resource "configmaps" in API group "" in the namespace "other"';
     const fault = cluster.server.faults.add({
@@ -270,7 +270,7 @@ describe('operator-builder run', () => {
     await client.delete(Shop, metadata);
   });
 
-  it('accepts a cluster that forbids discovery if the operator has no custom resources', async () => {
+  it('works on a cluster that forbids discovery if the operator has no custom resources', async () => {
     const { signal } = new AbortController();
     const operator = { name: 'none', setup: () => undefined };
     await refuseUnserved(cluster.client({ user: 'clerk' }), operator, signal);

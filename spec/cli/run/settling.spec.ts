@@ -41,7 +41,7 @@ class Operator {
   }
 }
 
-describe('Settling', () => {
+describe('waiting until an operator settles', () => {
   let operator: Operator;
 
   beforeEach(() => {
@@ -63,7 +63,7 @@ describe('Settling', () => {
     expect(await after(200)).to.equal('settled');
   });
 
-  it('waits for queued keys and unready pods', async () => {
+  it('lasts while keys are queued or pods are not ready', async () => {
     operator.depth = 1;
     operator.wait();
     expect(await after(5_000)).to.equal(undefined);
@@ -74,7 +74,7 @@ describe('Settling', () => {
     expect(await after(200)).to.equal('settled');
   });
 
-  it('ends when an imminent reconcile has changed nothing', async () => {
+  it('ends when the next reconcile, which is due soon, has changed nothing', async () => {
     operator.writes();
     operator.reconciled({ againInMs: 5_000 });
     operator.wait();
@@ -83,14 +83,14 @@ describe('Settling', () => {
     expect(await after(200)).to.equal('settled');
   });
 
-  it('does not wait for a distant periodic reconcile', async () => {
+  it('does not include a periodic reconcile that is due much later', async () => {
     operator.writes();
     operator.reconciled({ againInMs: 600_000 });
     operator.wait();
     expect(await after(1_000)).to.equal('settled');
   });
 
-  it('fails with the key of a failing reconcile at its time-out', async () => {
+  it('fails after its timeout with the key whose reconcile fails', async () => {
     operator.reconciled({ error: new Error('no till') });
     operator.wait();
     expect(await after(59_000)).to.equal(undefined);

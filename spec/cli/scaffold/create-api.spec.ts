@@ -24,7 +24,7 @@ const markers = /^.*\+operator-builder:scaffold:.*\n/gm;
 describe('operator-builder create api', () => {
   const file = scratchDirectory();
 
-  it('adds kinds in order to operator, PROJECT and kustomizations, with distinct object names', async () => {
+  it('adds kinds in order to operator, PROJECT and kustomizations, and gives their objects distinct names', async () => {
     await makeProject(file('two'), ['Shop'], ['HTTPRoute', 'v1']);
     const texts = await textsIn(file('two'));
     expect(texts['src/operator.ts']).to.match(/Shop,\n {4}HTTPRoute,\n {4}\/\/ \+operator-builder/);
@@ -53,7 +53,7 @@ describe('operator-builder create api', () => {
     );
   });
 
-  it('restores a deleted file of the role with the rules of the controller', async () => {
+  it('restores a deleted role file with the rules of the controller', async () => {
     const folder = file('without-role');
     await makeProject(folder);
     await rm(join(folder, 'config/rbac/role.yaml'));
@@ -62,7 +62,7 @@ describe('operator-builder create api', () => {
     expect(texts['config/rbac/role.yaml']).to.include('shops/finalizers');
   });
 
-  it('adds a version to a kind, next to the first one', async () => {
+  it('adds a version of a kind next to its first version', async () => {
     const same = ['--plural', 'shops', '--namespaced', '--style', 'builder'];
     await makeProject(file('versions'), ['Shop'], ['Shop', 'v1', ...same]);
     const texts = await textsIn(file('versions'));
@@ -83,7 +83,7 @@ describe('operator-builder create api', () => {
     });
   });
 
-  it('adds a version with the current schema and sample of the kind', async () => {
+  it('adds a version with the current schema and the sample object of the kind', async () => {
     await makeProject(file('edited-schema'), ['Shop', 'v1']);
     const edit = async (path: string, from: string, to: string): Promise<void> => {
       const text = await readFile(file('edited-schema', path), 'utf8');
@@ -118,7 +118,7 @@ describe('operator-builder create api', () => {
     expect(await cli([...manifests, '--check'])).to.include({ code: 0, stderr: '' });
   });
 
-  it('adds a version with all properties of the first one, and a sample for its schema', async () => {
+  it('adds a version with all properties of the first version, and a sample object for its schema', async () => {
     await makeProject(file('entry'), ['Shop', 'v1', '--no-controller']);
     const path = file('entry/src/api/v1/shop.ts');
     const text = await readFile(path, 'utf8');
@@ -162,7 +162,7 @@ describe('operator-builder create api', () => {
       .deep.equals({ size: 3, zone: 'aa-0,', engine: 'fast' });
   });
 
-  it('adds a version with the schema and sample of the stored version', async () => {
+  it('adds a version with the schema and the sample object of the stored version', async () => {
     const folder = file('stored');
     await makeProject(folder, ['Shop'], ['Shop', 'v1']);
     await createWebhook(folder, 'Shop', 'v1', '--conversion');
@@ -206,7 +206,7 @@ describe('operator-builder create api', () => {
     expect(await cli([...manifests, '--check'])).to.include({ code: 0, stderr: '' });
   });
 
-  it('refuses a version if the first one is not found, without writing', async () => {
+  it('refuses a version if it does not find the first version, and writes nothing', async () => {
     await makeProject(file('no-entry'), ['Shop', 'v1']);
     const path = file('no-entry/src/api/v1/shop.ts');
     const text = await readFile(path, 'utf8');
@@ -218,7 +218,7 @@ describe('operator-builder create api', () => {
     expect(await textsIn(file('no-entry'))).to.deep.equal(before);
   });
 
-  it('aggregates user roles into the default roles of a cluster', async () => {
+  it('aggregates its roles for users into the default roles of a cluster', async () => {
     await makeProject(file('roles'), ['Shop']);
     const texts = await textsIn(file('roles'));
     for (const [name, role] of [
@@ -235,7 +235,7 @@ describe('operator-builder create api', () => {
     }
   });
 
-  it('adds a controller to a kind that was created without one, and imports the kind once', async () => {
+  it('adds a controller to a kind that was created without one, and imports the kind only once', async () => {
     await makeProject(file('later'), ['Shop', 'v1', '--no-controller']);
     expect(await textsIn(file('later'))).not.to.have.any.keys('test/shop-controller.test.ts');
     expect(await createApi(file('later'), 'Shop', 'v1', '--no-resource')).to.include({ code: 0 });
@@ -306,7 +306,7 @@ describe('operator-builder create api', () => {
     expect(Object.keys(texts)).to.include('config/crd/bases/shop.example.com_analyses.yaml');
   });
 
-  it('adds a kind with the longest allowed name and group, whose manifests are up to date', async () => {
+  it('adds a kind whose name and group have the maximum length, with manifests that are up to date', async () => {
     const kind = `A${'b'.repeat(53)}Child`;
     // The longest group with the domain example.com.
     const group = ['--group', `${'a'.repeat(63)}.${'b'.repeat(62)}.c`];
@@ -320,7 +320,7 @@ describe('operator-builder create api', () => {
     expect(await cli(manifests)).to.include({ code: 0, stderr: '' });
   });
 
-  it('keeps edits, and prints the lines to add for a missing marker', async () => {
+  it('keeps edits of the user, and prints the lines to add if a marker is missing', async () => {
     await makeProject(file('edited'), ['Shop']);
     const operator = file('edited', 'src/operator.ts');
     const own = (await readFile(operator, 'utf8')).replace(markers, '') + '// mine\n';
@@ -451,7 +451,7 @@ describe('operator-builder create api', () => {
       expect(stderr).to.include('or create one with operator-builder init');
     });
 
-    it('a directory below a project, and names the project', async () => {
+    it('a directory within a project, and names the directory of the project', async () => {
       const { code, stderr } = await createApi(file('own', 'src'));
       expect(code).to.equal(1);
       expect(stderr).to.match(/around it: -C \S*\/own\n$/);
@@ -510,7 +510,7 @@ describe('operator-builder create api', () => {
       ['domain', 'example.com/../..', 'domain: "example.com/../.." must be'],
       ['name', '$(reboot)', 'name: "$(reboot)" must be'],
     ] as const) {
-      it(`a PROJECT with an invalid ${field}, without writing`, async () => {
+      it(`a PROJECT with an invalid ${field}, and writes nothing`, async () => {
         // The project is so deep in `around` that a name with dots leads out of the project, but not out of `around`.
         const [around, folder] = [file(`names-${field}`), `names-${field}/a/b/c/d`];
         await cp(file('own'), file(folder), { recursive: true });

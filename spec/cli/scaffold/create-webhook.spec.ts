@@ -96,7 +96,7 @@ describe('operator-builder create webhook', () => {
     expect(texts['config/manager/manager.yaml']).to.include('containerPort: 9443');
   });
 
-  it('generates tests with a minimal valid object if the sample is stale', async () => {
+  it('generates tests with a minimal valid object if the sample does not match the schema', async () => {
     await makeProject(file('stale'), ['Shop', 'v1', '--no-controller']);
     const schema = /const spec = s\.object\(\{.*?\n\}\);/s;
     const own =
@@ -143,7 +143,7 @@ describe('operator-builder create webhook', () => {
     ]);
   });
 
-  it('converts between all versions, including later ones', async () => {
+  it('converts between all versions, also those that are added later', async () => {
     await makeProject(file('spokes'), ...twoVersions, ['Shop', 'v2']);
     const made = await createWebhook(file('spokes'), 'Shop', 'v1', '--conversion');
     expect(made).to.include({ code: 0 });
@@ -172,7 +172,7 @@ describe('operator-builder create webhook', () => {
     ]);
   });
 
-  it('adjusts the match policies for a further version without webhooks, unless set in code', async () => {
+  it('removes the match policies when a further version has no webhooks, unless the code sets them', async () => {
     const folder = file('further');
     await makeProject(folder, ...twoVersions);
     for (const version of ['v1alpha1', 'v1']) {
@@ -192,7 +192,7 @@ describe('operator-builder create webhook', () => {
     expect(await policies()).to.deep.equal(['matchPolicy: Exact']);
   });
 
-  it('prints the lines to add for a missing marker, without writing', async () => {
+  it('prints the lines to add if a marker is missing, and writes nothing', async () => {
     await makeProject(file('markers'), ...twoVersions);
     const paths = ['src/operator.ts', 'config/manager/manager.yaml'];
     for (const path of paths) {
@@ -210,7 +210,7 @@ describe('operator-builder create webhook', () => {
     expect(await textsIn(file('markers'))).to.deep.equal(before);
   });
 
-  it('adds a conversion to the kind of the tutorial, whose code on the page has all markers', async () => {
+  it('adds a conversion to the kind of the tutorial, because the code in the tutorial has all markers', async () => {
     const folder = file('tutorial');
     const kind = ['--group', 'alnair', '--kind', 'AlnairPod', '-C', folder];
     const init = ['init', '--domain', 'centaurusinfra.io', '--name', 'alnair', '-C', folder];
@@ -257,7 +257,7 @@ describe('operator-builder create webhook', () => {
     expect(await textsIn(file('forced'))).to.deep.equal(made);
   });
 
-  it('keeps webhooks in PROJECT when the kind is created again', async () => {
+  it('keeps the webhooks of a kind in PROJECT when the kind is created again', async () => {
     await makeProject(file('anew'), ['Shop']);
     await createWebhook(file('anew'), 'Shop', 'v1alpha1', '--validation');
     const before = await readFile(file('anew/PROJECT'), 'utf8');
@@ -265,7 +265,7 @@ describe('operator-builder create webhook', () => {
     expect(await readFile(file('anew/PROJECT'), 'utf8')).to.equal(before);
   });
 
-  it('keeps comments and line endings of PROJECT, even in the entry that it changes', async () => {
+  it('keeps comments and line endings of PROJECT, also in the entry that it changes', async () => {
     await makeProject(file('comments'), ['Shop']);
     await createWebhook(file('comments'), 'Shop', 'v1alpha1', '--validation');
     await edit(file('comments/PROJECT'), (text) => {
@@ -326,7 +326,7 @@ describe('operator-builder create webhook', () => {
       });
     }
 
-    it('a kind of another group, and names its group', async () => {
+    it('a kind in the wrong group, and names the right group', async () => {
       const args = ['--group', 'fleet', '--version', 'v1', '--kind', 'Pot', '--validation'];
       const { code, stderr } = await cli(['create', 'webhook', ...args, '-C', file('bad')]);
       expect(code).to.equal(1);
@@ -335,7 +335,7 @@ describe('operator-builder create webhook', () => {
       );
     });
 
-    it('a kind whose schema was moved, which the webhooks would import', async () => {
+    it('a kind whose schema file was moved, because the webhooks would import it', async () => {
       await makeProject(file('moved'), ['Shop']);
       await rename(file('moved/src/api'), file('moved/src/apis'));
       const before = await textsIn(file('moved'));
@@ -349,7 +349,7 @@ describe('operator-builder create webhook', () => {
       expect(await textsIn(file('moved'))).to.deep.equal(before);
     });
 
-    it('webhooks that would receive another version since the stored one has changed', async () => {
+    it('webhooks for a version whose webhooks receive the new storage version', async () => {
       await makeProject(file('stored'), ...twoVersions);
       linkPackages(file('stored'));
       await createWebhook(file('stored'), 'Shop', 'v1alpha1', '--validation');
@@ -371,7 +371,7 @@ describe('operator-builder create webhook', () => {
       ]);
     });
 
-    it('to overwrite a foreign file', async () => {
+    it('to overwrite a file that it did not generate', async () => {
       await writeFile(file('bad', manifests), 'kind: Mine\n');
       const { code, stderr } = await createWebhook(file('bad'), 'Pot', 'v1', '--validation');
       expect(code).to.equal(1);
@@ -382,7 +382,7 @@ describe('operator-builder create webhook', () => {
       await rm(file('bad', manifests));
     });
 
-    it('a PROJECT with aliases, whose change would change other entries', async () => {
+    it('a PROJECT with YAML aliases, because a change could change several entries', async () => {
       await makeProject(file('alias'), ['Shop']);
       await edit(file('alias/PROJECT'), (text) =>
         text.replace('kind: Shop', 'kind: &kind Shop').concat('    note: *kind\n'),

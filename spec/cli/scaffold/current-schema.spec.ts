@@ -70,13 +70,13 @@ const imports = [
   "import * as names from '../names.js';",
 ].join('\n');
 
-describe('The file of a further version', () => {
+describe('The generated file of a further version', () => {
   const texts = { path: 'src/api/v1/shop.ts', further, copied: 'v1', version: 'v2' };
   const made = (text: string, isStored = false): string =>
     withMergedImports(withCurrentSchema({ ...texts, own: text, isStored }));
 
   for (const isStored of [false, true]) {
-    it(`has the code, imports and properties of the copied one${isStored ? ', and is stored' : ''}`, () => {
+    it(`has the code, imports and properties of the copied version${isStored ? ', and is stored' : ''}`, () => {
       expect(made(own.replaceAll('\n', '\r\n'), isStored)).to.equal(`${imports}
 
 ${above}
@@ -95,7 +95,7 @@ export type ShopV2 = VersionObject<typeof shopV2>;
     });
   }
 
-  it('copies a schema that is a separate constant, too', () => {
+  it('copies the schema of a version whose file has no other constants', () => {
     const constant = `import { s, type VersionDefinition } from 'operator-builder/crd';
 
 /** The version v1. */
@@ -120,7 +120,7 @@ export type ShopV2 = VersionObject<typeof shopV2>;
     expect(isStoredIn(constant.replace('"v1",', '"v1",\n  storage: true,'), 'v1')).to.equal(true);
   });
 
-  it('is refused if the copied version is not found', () => {
+  it('is refused if the version to copy is not found', () => {
     expect(() => made(own.replace("name: 'v1'", 'name: first'))).to.throw(
       "src/api/v1/shop.ts: no version is an object with name 'v1'; write it there as { name: 'v1', schema: … }, and run the command again",
     );
@@ -128,7 +128,7 @@ export type ShopV2 = VersionObject<typeof shopV2>;
 });
 
 describe('The file of a kind', () => {
-  it('shows whether it has a conversion, and which version is stored', () => {
+  it('shows whether the kind has a conversion, and which version is stored', () => {
     const without = own.replace("  conversion: 'none',\n", '');
     expect([own, without, '', 'conversion: {}'].map(hasConversion)).to.deep.equal([
       ...[true, false, false, false],

@@ -29,7 +29,7 @@ describe('create api in a project with damaged files', () => {
     });
   }
 
-  it('refuses a project without a file that has to be changed', async () => {
+  it('refuses a project that lacks a file to change', async () => {
     await rm(file('shops/src/operator.ts'));
     const before = await textsIn(file('shops'));
     const { code, stderr } = await createApi(file('shops'), 'Pot');

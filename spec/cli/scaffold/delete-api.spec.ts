@@ -38,7 +38,7 @@ describe('operator-builder delete api', () => {
     expect(await textsIn(file('other'))).to.deep.equal(before);
   });
 
-  it('deletes a kind whose name create api now refuses', async () => {
+  it('deletes a kind with a name that create api no longer accepts', async () => {
     const folder = file('long');
     await makeProject(folder, ['Pot', 'v1']);
     const before = await textsIn(folder);
@@ -49,7 +49,7 @@ describe('operator-builder delete api', () => {
     expect(await textsIn(folder)).to.deep.equal(before);
   });
 
-  it('keeps files with changes, and lists them', async () => {
+  it('keeps files that the user has changed, and lists them', async () => {
     const folder = file('changed');
     await makeProject(folder, ['Shop'], ['Pot', 'v1']);
     const controller = `${folder}/src/controllers/shop-controller.ts`;
@@ -75,7 +75,7 @@ describe('operator-builder delete api', () => {
     expect(texts['src/operator.ts']).to.include('setupPotController(operator);');
   });
 
-  it('deletes a kind with webhooks, in whatever order kinds and webhooks were created', async () => {
+  it('deletes a kind with webhooks, whatever the order in which kinds and webhooks were created', async () => {
     const flags = ['--defaulting', '--validation'];
     await makeProject(file('alone'), ['Pot', 'v1']);
     await createWebhook(file('alone'), 'Pot', 'v1', ...flags);
@@ -97,7 +97,7 @@ describe('operator-builder delete api', () => {
     }
   });
 
-  it('deletes a kind that was created after webhooks of another', async () => {
+  it('deletes a kind that was created after the webhooks of another kind', async () => {
     const folder = file('last');
     await makeProject(folder, ['Shop', 'v1'], ['Shop', 'v2']);
     await createWebhook(folder, 'Shop', 'v1', '--validation', '--conversion');
@@ -111,7 +111,7 @@ describe('operator-builder delete api', () => {
     expect(after).to.include('shopV2Webhooks').and.not.match(/pod/i);
   });
 
-  it('removes its import, and keeps the import that the user added from the same module', async () => {
+  it('removes its own import, and keeps the import that the user added from the same module', async () => {
     const folder = file('imports');
     await makeProject(folder, ['Pot', 'v1'], ['Shop', 'v1']);
     const operator = `${folder}/src/operator.ts`;
@@ -123,7 +123,7 @@ describe('operator-builder delete api', () => {
     expect(text).not.to.match(/import \{ Shop/);
   });
 
-  it('lists the files that import a deleted one, such as a renamed controller', async () => {
+  it('lists the files that import a deleted file, such as a renamed controller', async () => {
     const folder = file('renamed');
     await makeProject(folder, ['Pot', 'v1'], ['Shop', 'v1']);
     const controllers = `${folder}/src/controllers`;
@@ -139,7 +139,7 @@ describe('operator-builder delete api', () => {
       .and.not.include('pot-controller');
   });
 
-  it('leaves an entry to which the user has added a line, and lists the file', async () => {
+  it('keeps an entry to which the user has added a line, and lists the file of the entry', async () => {
     const folder = file('extended');
     await makeProject(folder, ['Shop', 'v1']);
     await createWebhook(folder, 'Shop', 'v1', '--validation');
@@ -177,7 +177,7 @@ describe('operator-builder delete api', () => {
     expect(stdout).to.include('deleted src/api/v2/shop.ts').and.include('rm src/api/v1/shop.ts');
   });
 
-  it('reports the file PROJECT if the kinds in it cannot be created again', async () => {
+  it('fails and names the file PROJECT if the kinds in it cannot be created again', async () => {
     const folder = file('edited');
     await makeProject(folder, ['Pot'], ['Shop', 'v1'], ['Shop', 'v2']);
     await createWebhook(folder, 'Shop', 'v1', '--conversion');

@@ -36,7 +36,7 @@ describe('A controller that is added to a kind later', () => {
     };
   }
 
-  it('reads only fields that the kind has, and is tested with an object of the kind', async () => {
+  it('reads only fields that the kind has, and has a test with an object of the kind', async () => {
     const fields = "image: s.string(), engine: s.string({ enum: ['fast'] })";
     const { controller, test } = await addedTo(file('image'), fields);
     expect(controller).to.match(/\n +const \{ image \} = object\.spec;\n +const replicas = 1;\n/);
@@ -45,7 +45,7 @@ describe('A controller that is added to a kind later', () => {
       .and.not.include('replicas: 2');
   });
 
-  it('has an example of an image, if the kind does not always have one', async () => {
+  it('has an example of an image if the image of the kind may be absent or is not a string', async () => {
     const fields = 'image: s.optional(s.string()), replicas: s.defaulted(s.integer(), 1)';
     const { controller } = await addedTo(file('replicas'), fields);
     expect(controller).to.match(
@@ -57,7 +57,7 @@ describe('A controller that is added to a kind later', () => {
       .and.not.include('object.spec.');
   });
 
-  it('is tested with the usual fields, if the kind accepts them', async () => {
+  it('has a test with the fields image and replicas if the kind accepts them', async () => {
     const fields = "image: s.string({ pattern: '^registry[.]example/' }), replicas: s.integer()";
     const { controller, test } = await addedTo(file('usual'), fields);
     expect(controller).to.include('const { image, replicas } = object.spec;');
@@ -87,7 +87,7 @@ describe('The test of a controller for an existing kind', () => {
     ],
     ['Pick<Shop, never>', s.object({}), ['{};', spread]],
   ] as const) {
-    it(`has an object of the type ${what}, if the kind has these fields`, async () => {
+    it(`has an object of the type ${what} if the kind has these fields`, async () => {
       const versions = [{ name: 'v1', schema }] as const;
       const { crd } = defineResource({ group: 'shop.example.com', kind: 'Shop', versions });
       const own = { path: 'test/shop-controller.test.ts', text: `${test.join('\n')}\n` };
@@ -107,7 +107,7 @@ describe('The test of a controller for an existing kind', () => {
 describe('A further version of a kind', () => {
   const file = scratchDirectory();
 
-  it('is refused if the domain in PROJECT is not that of the code', async () => {
+  it('is refused if the domain in PROJECT differs from the domain in the code', async () => {
     const folder = file('domain');
     await makeProject(folder, ['Shop', 'v1']);
     linkPackages(folder);

@@ -9,7 +9,7 @@ import { createApi, createWebhook, makeProject, textsIn } from './project.js';
 describe('The option --force of operator-builder create', () => {
   const file = scratchDirectory();
 
-  it('overwrites existing files only with --force, and adds no lines twice', async () => {
+  it('overwrites existing files, which are refused without it, and adds no lines twice', async () => {
     await makeProject(file('forced'), ['Shop']);
     const made = await textsIn(file('forced'));
     await writeFile(file('forced', 'src/controllers/shop-controller.ts'), 'mine');
@@ -24,7 +24,7 @@ describe('The option --force of operator-builder create', () => {
     expect(await textsIn(file('forced'))).to.deep.equal(made);
   });
 
-  it('overwrites a further version with --force, and keeps the conversion of the user', async () => {
+  it('overwrites the file of a further version, and keeps the conversion of the user', async () => {
     const folder = file('forced-version');
     await makeProject(folder, ['Shop'], ['Shop', 'v1']);
     await createWebhook(folder, 'Shop', 'v1alpha1', '--conversion');
@@ -71,7 +71,7 @@ describe('The option --force of operator-builder create', () => {
     }
   });
 
-  it('lists existing files that it would overwrite', async () => {
+  it('is suggested with a list of the existing files that it would overwrite', async () => {
     await makeProject(file('taken'));
     await writeFile(file('taken', 'config/samples/shop_v1alpha1_shop.yaml'), 'mine');
     const { code, stderr } = await createApi(file('taken'));
@@ -80,7 +80,7 @@ describe('The option --force of operator-builder create', () => {
     expect(await textsIn(file('taken'))).not.to.include.keys('src/api/v1alpha1/shop.ts');
   });
 
-  it('keeps a conversion of the user, even with --force', async () => {
+  it('keeps a conversion of the user', async () => {
     const folder = file('own-conversion');
     await makeProject(folder, ['Shop'], ['Shop', 'v1']);
     const path = join(folder, 'src/api/v1alpha1/shop.ts');
@@ -107,7 +107,7 @@ describe('The option --force of operator-builder init', () => {
   const init = (folder: string, ...more: readonly string[]) =>
     cli(['init', '--domain', 'example.com', '-C', folder, '--force', ...more]);
 
-  it('keeps the kinds of a project, its name and its choices, and restores other files', async () => {
+  it('keeps the kinds, the name and the options of a project, and restores other files', async () => {
     const folder = file('kinds');
     const named = ['--domain', 'example.com', '--name', 'shops', '-C', folder];
     await cli(['init', ...named, '--with', 'olm', '--test-runner', 'vitest']);
@@ -127,7 +127,7 @@ describe('The option --force of operator-builder init', () => {
     expect(text).to.include('kind: Shop').and.include('validation: true');
   });
 
-  it('keeps edited files that list the kinds', async () => {
+  it('keeps files that the user has edited and that list the kinds', async () => {
     const folder = file('edited');
     await makeProject(folder, ['Shop']);
     const path = join(folder, 'src/operator.ts');
@@ -137,7 +137,7 @@ describe('The option --force of operator-builder init', () => {
     expect(await readFile(path, 'utf8')).to.equal(text);
   });
 
-  it('keeps comments in the list of kinds, and the version of the templates', async () => {
+  it('keeps comments in the list of kinds, and the version of the templates in PROJECT', async () => {
     const folder = file('older');
     await makeProject(folder, ['Shop']);
     const path = join(folder, 'PROJECT');
@@ -150,7 +150,7 @@ describe('The option --force of operator-builder init', () => {
     expect(await readFile(path, 'utf8')).to.equal(older);
   });
 
-  it('adds optional parts that list no kinds to a project', async () => {
+  it('adds optional parts to a project if the files of the parts do not list kinds', async () => {
     const folder = file('more');
     const named = ['--domain', 'example.com', '--name', 'shops', '-C', folder];
     await cli(['init', ...named, '--with', 'olm', '--test-runner', 'vitest']);
@@ -161,7 +161,7 @@ describe('The option --force of operator-builder init', () => {
     expect(project).to.deep.include({ name: 'shops', parts, testRunner: 'vitest' });
   });
 
-  it('adds optional parts and another test runner to a project without kinds', async () => {
+  it('adds optional parts and changes the test runner in a project without kinds', async () => {
     const folder = file('early');
     await makeProject(folder);
     const more = ['--with', 'olm', '--test-runner', 'vitest'];
@@ -170,7 +170,7 @@ describe('The option --force of operator-builder init', () => {
     expect(project).to.deep.include({ parts: ['olm'], testRunner: 'vitest' });
   });
 
-  it('refuses optional parts that list kinds for a project with kinds', async () => {
+  it('refuses optional parts whose files list kinds if the project has kinds', async () => {
     const folder = file('late');
     await makeProject(folder, ['Shop']);
     const made = await textsIn(folder);
@@ -182,7 +182,7 @@ describe('The option --force of operator-builder init', () => {
     expect(await textsIn(folder)).to.deep.equal(made);
   });
 
-  it('gives a project without kinds another name and domain', async () => {
+  it('changes the name and the domain of a project without kinds', async () => {
     const folder = file('renamed');
     await makeProject(folder);
     const args = ['--domain', 'example.org', '--name', 'pots', '-C', folder];
@@ -211,7 +211,7 @@ describe('The option --force of operator-builder init', () => {
     });
   }
 
-  it('refuses a PROJECT that it cannot read, such as that of kubebuilder', async () => {
+  it('refuses a PROJECT that it cannot read, such as one of kubebuilder', async () => {
     const folder = file('foreign');
     await makeProject(folder);
     const text = 'layout: [go.kubebuilder.io/v4]\nresources: [{ kind: Shop }]\n';

@@ -19,7 +19,7 @@ const done = { code: 0, stderr: '' };
 describe('Controllers and webhooks of foreign kinds', () => {
   const file = scratchDirectory();
 
-  it('are created with types of the fields and up-to-date manifests', async () => {
+  it('are created with TypeScript types of the fields, and with up-to-date manifests', async () => {
     const folder = file('whole');
     for (const result of await makeForeignProject(folder)) expect(result).to.include(done);
     linkPackages(folder);
@@ -67,7 +67,7 @@ describe('Controllers and webhooks of foreign kinds', () => {
     expect(stdout).to.include('Deployment');
   });
 
-  it('have tests whose server accepts a kind without fields, in a group of Kubernetes as well', async () => {
+  it('have tests whose server accepts a kind without fields, also in a group of Kubernetes', async () => {
     const folder = file('gateway');
     await makeProject(folder);
     const named = [folder, 'gateway.networking.k8s.io', 'v1', 'Gateway'] as const;
@@ -79,7 +79,7 @@ describe('Controllers and webhooks of foreign kinds', () => {
     await cluster.stop();
   });
 
-  it('have types in the format of Prettier, even for odd names and lists of objects', async () => {
+  it('have types in the format of Prettier, also for unusual names and lists of objects', async () => {
     const folder = file('odd');
     await makeProject(folder);
     const mode = { type: 'string', enum: ["it's", 'a|b', 'c\\d'] };
@@ -109,7 +109,7 @@ describe('Controllers and webhooks of foreign kinds', () => {
       .and.include('  none?: (IssuerSpecNone | null)[];');
   });
 
-  it('take the definition from a bundle with other objects, even without names', async () => {
+  it('take the definition from a file with other objects, even if these have no names', async () => {
     const folder = file('bundle');
     await makeProject(folder);
     const job = { apiVersion: 'batch/v1', kind: 'Job', metadata: { generateName: 'setup-' } };
@@ -120,7 +120,7 @@ describe('Controllers and webhooks of foreign kinds', () => {
     expect(made).to.include(done);
   });
 
-  it('let later commands work after their definition was replaced by one without the version', async () => {
+  it('let later commands write files after the version was removed from their definition', async () => {
     const folder = file('newer');
     await makeForeignProject(folder);
     const path = join(folder, 'test/crds/issuer.json');
@@ -185,7 +185,7 @@ describe('Controllers and webhooks of foreign kinds', () => {
     });
   }
 
-  it('refuse a definition file with an invalid plural, before anything is written', async () => {
+  it('refuse a definition file with an invalid plural, and write nothing', async () => {
     const folder = file('plural');
     await makeProject(folder);
     const before = await textsIn(folder);
@@ -200,7 +200,7 @@ describe('Controllers and webhooks of foreign kinds', () => {
     expect(await textsIn(folder)).to.deep.equal(before);
   });
 
-  it('refuse a conversion, which belongs to the owner of the kind', async () => {
+  it('refuse a conversion, which only the owner of the kind can add', async () => {
     await makeProject(file('conversion'));
     const pod = [file('conversion'), 'core', 'v1', 'Pod'] as const;
     const { stderr } = await createForeign('webhook', pod, '--conversion');
@@ -254,7 +254,7 @@ describe('Controllers and webhooks of foreign kinds', () => {
     });
   }
 
-  it('have their types if only a webhook needs them', async () => {
+  it('have types even if only a webhook needs them', async () => {
     const folder = file('only-webhook');
     await makeProject(folder);
     const named = [folder, 'scheduling.k8s.io', 'v1', 'PriorityClass'] as const;

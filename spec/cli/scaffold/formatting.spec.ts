@@ -10,7 +10,7 @@ const ignored = /^(?:PROJECT$|config\/)|(?:ignore|Dockerfile)$/;
 describe('Generated files', () => {
   const file = scratchDirectory();
 
-  it('are formatted like npm run format, for short and long names', async () => {
+  it('have the format of npm run format, for short and long names', async () => {
     const folder = file('formatted');
     const kinds = [
       ['Pot', 'builder'],

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { withImported, withMergedImports } from '../../../lib/cli/scaffold/insertions.js';
 
 describe('Import statements of generated code', () => {
-  it('import each module once, with values and types together', () => {
+  it('import each module only once, with values and types together', () => {
     const text = [
       `import { a } from 'one';`,
       `import type { B } from 'one';`,
@@ -16,7 +16,7 @@ describe('Import statements of generated code', () => {
     );
   });
 
-  it('are wrapped only if too long', () => {
+  it('are wrapped only if they are too long for one line', () => {
     const names = ['aLongName', 'anotherLongName', 'aThirdLongName', 'andTheFourthOne', 'five'];
     const long = `import {\n${names.map((name) => `  ${name},\n`).join('')}} from 'a-module';\n`;
     expect(withMergedImports(long)).to.equal(`import { ${names.join(', ')} } from 'a-module';\n`);
@@ -24,7 +24,7 @@ describe('Import statements of generated code', () => {
     expect(withMergedImports(all)).to.match(/^import \{\n {2}aLongName,\n[^]*\n\} from/);
   });
 
-  it('are kept with comments, default imports or namespaces', () => {
+  it('do not change if they have comments, default imports or namespaces', () => {
     for (const text of [
       `import {\n  a, // mine\n} from 'one';\nimport { b } from 'two';\n`,
       `import one from 'one';\nimport * as all from 'one';\nimport 'one';\n`,

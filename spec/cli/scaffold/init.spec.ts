@@ -9,7 +9,7 @@ import { createApi, createWebhook, makeProject, textsIn } from './project.js';
 describe('operator-builder init', () => {
   const file = scratchDirectory();
 
-  it('creates a project with the name and domain, without placeholders of the templates', async () => {
+  it('creates a project with its name and domain in place of the placeholders of the templates', async () => {
     const [result] = await makeProject(file('shops'));
     expect(result).to.include({ code: 0, stderr: '' });
     expect(result?.stdout).to.include('created src/main.ts').and.include('npm install');
@@ -28,7 +28,7 @@ describe('operator-builder init', () => {
     expect(all).not.to.match(/operator-name|domain\.example|operator-builder:(?:if|end)/);
   });
 
-  it('creates tests for Vitest, even for kinds added later', async () => {
+  it('creates tests for Vitest, also for kinds that are added later', async () => {
     const folder = file('vitest');
     const named = ['--domain', 'example.com', '--name', 'shops', '-C', folder];
     const made = await cli(['init', ...named, '--test-runner', 'vitest']);
@@ -65,7 +65,7 @@ describe('operator-builder init', () => {
     }
   });
 
-  it('creates no scripts that npm runs implicitly', async () => {
+  it('creates no scripts with names that npm runs on its own', async () => {
     await makeProject(file('scripts'));
     const { 'package.json': text = '' } = await textsIn(file('scripts'));
     const { scripts } = JSON.parse(text) as { readonly scripts: Readonly<Record<string, string>> };
@@ -85,7 +85,7 @@ describe('operator-builder init', () => {
     for (const action of used) expect(action).to.match(/^actions\/[a-z-]+@[0-9a-f]{40}$/);
   });
 
-  it('fills package.json from options, and the name from the directory', async () => {
+  it('sets fields of package.json from options, and the name from the directory', async () => {
     const given = { repo: 'https://git.example/pots', license: 'MIT', owner: 'A <a@example.com>' };
     const options = Object.entries(given).flatMap(([name, value]) => [`--${name}`, value]);
     const args = ['init', '--domain', 'example.com', '-C', file('pots'), ...options];
@@ -110,7 +110,7 @@ describe('operator-builder init', () => {
     expect(await readdir(file())).not.to.include('dry');
   });
 
-  it('refuses a non-empty directory, unless forced', async () => {
+  it('refuses a directory that is not empty, unless forced', async () => {
     await mkdir(file('full'));
     await writeFile(file('full', 'notes.txt'), 'mine');
     await writeFile(file('full', 'Dockerfile'), 'mine');
@@ -129,7 +129,7 @@ describe('operator-builder init', () => {
     expect(await textsIn(file('full'))).to.deep.include(kept);
   });
 
-  it('creates a project in a fresh clone, and keeps its files', async () => {
+  it('creates a project in a fresh clone of a repository, and keeps the files of the clone', async () => {
     const own = {
       ...{ '.git/config': '[core]', '.gitignore': 'node_modules\n', 'README.md': '# Shops\n' },
       ...{ LICENSE: 'MIT', 'CODE_OF_CONDUCT.md': 'Be kind.', '.github/CODEOWNERS': '* @me' },

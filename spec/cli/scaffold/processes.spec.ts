@@ -36,7 +36,7 @@ describe('The bundle of npm run build', () => {
     });
   }
 
-  it('leaves the file of build-installer in dist', async () => {
+  it('does not delete the file of build-installer in dist', async () => {
     const folder = file('installer');
     await makeProject(folder, ['Shop', 'v1']);
     linkPackages(folder);
@@ -112,7 +112,7 @@ describe('The tests of a project', () => {
   };
 
   for (const style of styles) {
-    it(`run the operator under its role, style ${style}`, async () => {
+    it(`run the operator with the permissions of its role, style ${style}`, async () => {
       const folder = file(style);
       const global = ['Fleet', 'v1', '--style', style, '--no-namespaced'];
       await makeProject(folder, ['Shop', 'v1', '--style', style], global);
@@ -150,7 +150,7 @@ describe('The tests of a project', () => {
     expect(stdout).to.include('# pass 11').and.include('# fail 0');
   });
 
-  it('use the fields of the sample, and pass for an edited schema', async () => {
+  it('use the fields of the sample object, and pass for an edited schema', async () => {
     await makeProject(file('edited'), ['Shop', 'v1', '--no-controller']);
     const schema = /const spec = s\.object\(\{.*?\n\}\);/s;
     const own =
@@ -198,7 +198,7 @@ describe('The tests of a project', () => {
     expect(stdout).to.include('# pass 8').and.include('# fail 0');
   });
 
-  it('pass and compile for a controller added after edits of the schema, in every style', async () => {
+  it('pass and compile for a controller that is added after edits of the schema, in every style', async () => {
     const folder = file('later');
     await makeProject(folder, ...styles.map((style) => [`Kind${style}`, 'v1', '--style', style]));
     const schema = /const spec = s\.object\(\{.*?\n\}\);/s;
@@ -223,7 +223,7 @@ describe('The tests of a project', () => {
     await run(process.execPath, [tsc, '--noEmit'], { cwd: folder });
   });
 
-  it('fail at the first missing rule, and print it', async () => {
+  it('fail at the first RBAC rule that is missing, and print the rule', async () => {
     const folder = file('missing');
     await makeProject(folder, ['Shop', 'v1']);
     linkPackages(folder);
@@ -246,7 +246,7 @@ describe('The tests of a project', () => {
 describe('The script crds:install of a project', () => {
   const file = scratchDirectory();
 
-  it('updates the definitions of a deployed operator, and keeps their conversion', async () => {
+  it('updates the definitions of a deployed operator, and keeps their conversion webhooks', async () => {
     const folder = file('deployed');
     await makeProject(folder, ['Shop'], ['Shop', 'v1']);
     await createWebhook(folder, 'Shop', 'v1', '--conversion');

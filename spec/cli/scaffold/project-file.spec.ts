@@ -14,7 +14,7 @@ const project = {
 const parsed = (content: object): unknown => parseProject(JSON.stringify(content), 'PROJECT');
 
 describe('The file PROJECT', () => {
-  it('has all choices of a project', () => {
+  it('contains all options of a project', () => {
     const choices = { cliVersion: '1.0.0', parts: ['olm'], testRunner: 'vitest' };
     const webhooks = { defaulting: true, validation: false, conversion: true };
     const pod = { group: 'core', version: 'v1', kind: 'Pod', plural: 'pods', scope: 'Namespaced' };
@@ -87,7 +87,7 @@ describe('The file PROJECT', () => {
     });
   }
 
-  it('is refused with one line if it is invalid YAML, as after a conflict in git', () => {
+  it('is refused with a message of one line if it is invalid YAML, as after a conflict in git', () => {
     const text = 'name: shops\n<<<<<<< HEAD\ndomain: example.com\n';
     expect(() => parseProject(text, 'PROJECT')).to.throw(
       /^PROJECT can't be used: .+ at line 2, column 1 \(correct it, or restore it from version control\)$/,
@@ -98,7 +98,7 @@ describe('The file PROJECT', () => {
     expect(() => parseProject('', 'PROJECT')).to.throw("PROJECT can't be used: it is empty (");
   });
 
-  it('keeps comments and the webhooks of a version that is replaced', () => {
+  it('keeps comments and webhooks of a version that is created again', () => {
     const text = [
       ...['layout: operator-builder/v1', 'name: shops', 'domain: example.com', 'resources:'],
       ...['  - group: shop', '    version: v1', '    kind: Shop # ours', '    plural: shops'],
@@ -120,12 +120,12 @@ describe('The dependency of a project on this package', () => {
   for (const given of [
     ...['1.2.3', '^1.0.0', 'latest', 'https://example.com/a.tgz', 'git+ssh://git@example.com/a'],
   ]) {
-    it(`stays ${given}`, async () => {
+    it(`may be ${given}`, async () => {
       expect(await packageSource(given, file())).to.deep.equal({ specifier: given });
     });
   }
 
-  it('is a file in the project, a copy of a file elsewhere, or a folder', async () => {
+  it('may be a file in the project, a copy of a file elsewhere, or a folder', async () => {
     await mkdir(file('shops/packages'), { recursive: true });
     await writeFile(file('shops/packages/a.tgz'), '');
     await writeFile(file('b.tar.gz'), '');

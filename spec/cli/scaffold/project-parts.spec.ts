@@ -27,7 +27,7 @@ describe('operator-builder init --with', () => {
       .with.length(6);
   });
 
-  it('records the parts, and keeps them when kinds are added', async () => {
+  it('records the parts in PROJECT, and keeps them when kinds are added', async () => {
     await init('recorded', '--with', 'olm,scorecard', '--with', 'olm');
     const record = async (): Promise<Readonly<Record<string, unknown>>> =>
       parse(await readFile(file('recorded/PROJECT'), 'utf8')) as Record<string, unknown>;
@@ -38,7 +38,7 @@ describe('operator-builder init --with', () => {
     expect(await readFile(file('bare/PROJECT'), 'utf8')).to.not.include('parts');
   });
 
-  it('lists all kinds and versions in the catalogue', async () => {
+  it('lists all kinds and versions in the OLM catalogue', async () => {
     await init('kinds', '--with', 'olm', '--with', 'scorecard');
     for (const [kind, version] of [
       ['Shop', 'v1alpha1'],

@@ -29,7 +29,7 @@ describe('A project with kinds of each style, two versions, all webhooks and a c
   const file = scratchDirectory();
 
   // Set RECORD_PROJECT=true to record the files again, and review the difference.
-  it('has the recorded files', async () => {
+  it('has the same files as in the recording', async () => {
     const folder = file('shops');
     const results = [
       ...(await makeProject(folder, ['Shop'], ['Depot', 'v1', '--no-namespaced'])),

@@ -15,7 +15,7 @@ async function manifestOf(path: string): Promise<Manifest> {
   return JSON.parse(await readFile(path, 'utf8')) as Manifest;
 }
 
-describe('The templates', () => {
+describe('The templates of projects', () => {
   for (const [folder, version, style] of [
     ['api', 'v99alpha99', ''],
     ['api', 'v99alpha99', '@lifecycle'],
@@ -31,7 +31,7 @@ describe('The templates', () => {
     });
   }
 
-  it('use the versions of dependencies of this package', async () => {
+  it('use the same versions of dependencies as this package', async () => {
     const { devDependencies: ours, dependencies } = await manifestOf('package.json');
     for (const template of ['init', 'declarative']) {
       const { devDependencies } = await manifestOf(`templates/${template}/_package.json`);
@@ -41,7 +41,7 @@ describe('The templates', () => {
     }
   });
 
-  it('reserve exactly the names they use', async () => {
+  it('use only names that are refused as names of kinds, and no other names are refused', async () => {
     const texts = await textsIn('templates');
     const code = Object.entries(texts)
       .filter(([path]) => path.endsWith('.ts'))

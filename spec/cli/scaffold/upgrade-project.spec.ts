@@ -43,7 +43,7 @@ describe('operator-builder upgrade-project', () => {
     await writeFile(path, change(text));
   }
 
-  it('changes nothing in a project of the current version', async () => {
+  it('changes nothing in a project of the current version of the templates', async () => {
     const folder = file('same');
     await makeProject(
       folder,
@@ -57,7 +57,7 @@ describe('operator-builder upgrade-project', () => {
     expect(await textsIn(folder)).to.deep.equal(before);
   });
 
-  it('finds recorded texts of all files except PROJECT and those that manifests writes', async () => {
+  it('finds a recorded text for each file except PROJECT and the files that manifests writes', async () => {
     const folder = file('record');
     await makeProject(folder, ['Shop', 'v1'], ['Shop', 'v2']);
     await createWebhook(folder, 'Shop', 'v1', '--validation', '--conversion');
@@ -74,7 +74,7 @@ describe('operator-builder upgrade-project', () => {
     ]);
   });
 
-  it('merges changes of the templates with those of the user', async () => {
+  it('merges changes of the templates with changes of the user', async () => {
     const folder = file('merged');
     await makeOld(folder, {
       'src/main.ts': (text) => text.replace('stops cleanly on SIGTERM', 'an old remark'),
@@ -97,7 +97,7 @@ describe('operator-builder upgrade-project', () => {
     expect(again.stdout).not.to.include('changed src');
   });
 
-  it('keeps the version of this package that the project depends on', async () => {
+  it('keeps the dependency on this package as the user has set it', async () => {
     const folder = file('dependency');
     await makeOld(folder, {
       'package.json': (text) =>
@@ -113,7 +113,7 @@ describe('operator-builder upgrade-project', () => {
     expect(text).to.include(own).and.include('"eslint ."').and.not.include('<<<<<<<');
   });
 
-  it('upgrades a project in a repository with uncommitted changes elsewhere', async () => {
+  it('upgrades a project in a repository with uncommitted changes outside of the project', async () => {
     const folder = file('repository/shops');
     await makeProject(folder);
     const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: folder });
@@ -124,7 +124,7 @@ describe('operator-builder upgrade-project', () => {
     expect(await upgrade(folder)).to.include({ code: 0, stderr: '' });
   });
 
-  it('marks conflicts like git, lists them and exits with 2', async () => {
+  it('marks conflicts like git, lists them, and exits with 2', async () => {
     const folder = file('conflict');
     const remark = 'stops cleanly on SIGTERM';
     await makeOld(folder, { 'src/main.ts': (text) => text.replace(remark, 'an old remark') });
@@ -138,7 +138,7 @@ describe('operator-builder upgrade-project', () => {
     );
   });
 
-  it('names git, which merges, if it is missing', async () => {
+  it('fails if git is missing, and says that it needs git to merge changes', async () => {
     const folder = file('no-git');
     const remark = 'stops cleanly on SIGTERM';
     await makeOld(folder, { 'src/main.ts': (text) => text.replace(remark, 'an old remark') });
@@ -158,7 +158,7 @@ describe('operator-builder upgrade-project', () => {
     expect(await textsIn(folder)).to.deep.equal(before);
   });
 
-  it('adds new files and deletes obsolete ones, except for changed ones', async () => {
+  it('adds new files and deletes obsolete files, unless the user has changed them', async () => {
     const folder = file('files');
     await makeOld(folder, {});
     const path = `${folder}/PROJECT`;
@@ -180,7 +180,7 @@ describe('operator-builder upgrade-project', () => {
       .and.include('rm src/mine.ts  # no longer in the templates');
   });
 
-  it('refuses a project with uncommitted changes or without a record', async () => {
+  it('refuses a project with uncommitted changes, or without a record of its files', async () => {
     const folder = file('refused');
     await makeProject(folder);
     const uncommitted = await upgrade(folder);

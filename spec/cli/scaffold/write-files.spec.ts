@@ -53,7 +53,7 @@ describe('writeFiles', () => {
     expect(await textsIn(folder('made'))).to.deep.equal({ 'a/b': 'new a/b', c: 'new c' });
   });
 
-  it('writes through links', async () => {
+  it('writes to the target of a link', async () => {
     await symlink('old/kept', folder('link'));
     await writeFiles(folder(), [{ ...changed, path: 'link' }], never);
     expect(await readlink(folder('link'))).to.equal('old/kept');
@@ -61,7 +61,7 @@ describe('writeFiles', () => {
     await rm(folder('link'));
   });
 
-  it('writes through a link to a file that does not exist yet', async () => {
+  it('writes to the target of a link even if the target does not exist yet', async () => {
     await symlink('old/new', folder('link'));
     await writeFiles(folder(), [created('link')], never);
     expect(await readlink(folder('link'))).to.equal('old/new');
@@ -70,7 +70,7 @@ describe('writeFiles', () => {
     await rm(folder('old/new'));
   });
 
-  it('writes a file once if it and a link to it get the same text', async () => {
+  it('writes a file only once if both the file and a link to it get the same text', async () => {
     await symlink('old/kept', folder('link'));
     await writeFiles(folder(), [changed, { ...changed, path: 'link' }], never);
     expect(await readlink(folder('link'))).to.equal('old/kept');
@@ -78,7 +78,7 @@ describe('writeFiles', () => {
     await rm(folder('link'));
   });
 
-  it('refuses different texts for a file and a link to it', async () => {
+  it('refuses different texts for a file and for a link to it', async () => {
     await symlink('old/kept', folder('link'));
     const files = [changed, { ...changed, path: 'link', text: 'other' }];
     let thrown: unknown;
@@ -105,7 +105,7 @@ describe('writeFiles', () => {
     expect(await textsIn(folder('old'))).to.deep.equal({ kept: 'new old/kept' });
   });
 
-  it('reverts everything if a file cannot be written', async () => {
+  it('reverts all changes if a file cannot be written', async () => {
     await mkdir(folder('old/taken'), { recursive: true });
     await writeFile(folder('old/taken/inside'), '');
     const before = await textsIn(folder());
@@ -119,7 +119,7 @@ describe('writeFiles', () => {
     expect(await readdir(folder())).not.to.include('deep');
   });
 
-  it('writes nothing if a file has changed since it was read, as by another command', async () => {
+  it('writes nothing if another process has changed a file since it was read', async () => {
     await writeFile(folder('old/kept'), 'of another command');
     const before = await textsIn(folder());
     let thrown: unknown;
@@ -136,7 +136,7 @@ describe('writeFiles', () => {
     expect(thrown).to.include({ code: 'InvalidConfig', message });
   });
 
-  it('reverts everything if stopped midway', async () => {
+  it('reverts all changes if its signal aborts midway', async () => {
     const before = await textsIn(folder());
     for (const checks of [0, 1, 2, 3]) {
       let left = checks;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { TypedValue, comment, literal } from '../../../lib/cli/types/source-text.js';
 
-describe('Values in source text', () => {
+describe('Values in generated source text', () => {
   const long = 'a'.repeat(90);
 
   for (const [value, text] of [
@@ -32,11 +32,11 @@ describe('Values in source text', () => {
     });
   }
 
-  it('are indented as the line before them', () => {
+  it('have the indentation of the line before them', () => {
     expect(literal({ a: [{}] }, '    const a = ')).to.equal('{\n      a: [{}],\n    }');
   });
 
-  it('have comments that contain neither the end of a comment nor irregular spaces', () => {
+  it('have comments whose text contains neither the end of a comment nor irregular spaces', () => {
     expect(comment(undefined, '')).to.deep.equal([]);
     expect(comment('A\u00a0b. */', '  ')).to.deep.equal(['  /** A b. *\\/ */']);
     expect(comment('A.\r\n\r\nB.\u2028C.  ', '')).to.deep.equal([

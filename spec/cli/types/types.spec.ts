@@ -22,20 +22,20 @@ const robot: Gadget = {
 describe('operator-builder types', () => {
   const file = scratchDirectory();
 
-  it('generates modules that equal the recorded ones, one module per served version', async () => {
+  it('generates the recorded modules, one module for each served version', async () => {
     const { code, stderr } = await cli(['types', definitions, '--out', generated, '--check']);
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
     expect(OldGadget.versions).to.deep.equal(['v1alpha1']);
   });
 
-  it('names stale modules with --check, and writes nothing', async () => {
+  it('names modules that are not up to date with --check, and writes nothing', async () => {
     const { code, stderr } = await cli(['types', definitions, '--out', file('none'), '--check']);
     expect(code).to.equal(1);
     expect(stderr).to.include('factory.example.com/v1/gadget.ts');
     expect((await cli(['types', definitions, '--out', file('none'), '--check'])).code).to.equal(1);
   });
 
-  it('updates its own modules, and refuses to overwrite others without --force', async () => {
+  it('updates its own modules, and overwrites other files only with --force', async () => {
     const run = (...args: string[]) => cli(['types', definitions, '--out', file('out'), ...args]);
     expect((await run()).stdout.split('\n')).to.have.length(3);
     expect((await run()).stdout).to.equal('The types are up to date.\n');
@@ -49,7 +49,7 @@ describe('operator-builder types', () => {
     expect(await readFile(path, 'utf8')).to.equal(text);
   });
 
-  it('recognizes its modules with the line endings of Windows', async () => {
+  it('recognizes its own modules when they have the line endings of Windows', async () => {
     const run = (...args: string[]) => cli(['types', definitions, '--out', file('win'), ...args]);
     await run();
     const path = file('win/factory.example.com/v1/gadget.ts');
@@ -57,7 +57,7 @@ describe('operator-builder types', () => {
     expect(await run('--check')).to.include({ code: 0, stderr: '' });
   });
 
-  it('reads a definition in several sources once, and refuses a different definition of the same name', async () => {
+  it('reads a definition only once from several sources, and refuses a different definition of the same name', async () => {
     const [path, out] = [`${definitions}/gadgets.yaml`, file('once')];
     const twice = await cli(['types', path, path, '--out', out]);
     expect(twice).to.include({ code: 0, stderr: '' });
@@ -91,7 +91,7 @@ describe('operator-builder types', () => {
     }
   });
 
-  it('refuses names that would write outside of the folder, or change the generated code', async () => {
+  it('refuses names that would write outside of the folder or change the generated code', async () => {
     const yaml = await readFile(`${definitions}/gadgets.yaml`, 'utf8');
     for (const [from, to, says] of [
       ['kind: Gadget\n', 'kind: ../../Evil\n', `spec.names.kind: can't name a type: "../../Evil"`],
@@ -135,7 +135,7 @@ describe('operator-builder types', () => {
     );
   });
 
-  it('writes a module of a definition without schemas, as of v1beta1', async () => {
+  it('writes a module for a definition without schemas, as v1beta1 allowed', async () => {
     const names = { kind: 'Old', plural: 'olds' };
     const versions = [{ name: 'v1', served: true, storage: true }];
     const crd = {
@@ -156,7 +156,7 @@ describe('operator-builder types', () => {
     ...['CustomResource', 'ObjectMeta', 'ResourceType', 'Schema'],
     ...['Fields', 'Input', 'NonNullable', 'Omit', 'Record'],
   ]) {
-    it(`writes a module of the kind ${kind}, a name that the module uses itself`, async () => {
+    it(`writes a module of the kind ${kind}, whose name is also used within the module`, async () => {
       const yaml = await readFile(`${definitions}/gadgets.yaml`, 'utf8');
       await writeFile(file('named.yaml'), yaml.replace('kind: Gadget\n', `kind: ${kind}\n`));
       const { code, stderr } = await cli(['types', file('named.yaml'), '--out', file('named')]);
@@ -171,7 +171,7 @@ describe('operator-builder types', () => {
     });
   }
 
-  it('replaces characters in comments that linters refuse', async () => {
+  it('replaces characters in comments that linters do not allow', async () => {
     const text = await readFile(`${generated}/factory.example.com/v1/gadget.ts`, 'utf8');
     expect(text).to.include('   * and a description with characters that linters refuse.\n');
   });
@@ -200,7 +200,7 @@ describe('operator-builder types', () => {
       expect([version, mode, spec]).to.have.length(3);
     });
 
-    it('validates as the API server does, rules included', () => {
+    it('validates as the API server does, including CEL rules', () => {
       expect(Gadget.validate(robot)).to.deep.equal([]);
       const fieldsOf = (spec: object) =>
         Gadget.validate({ ...robot, spec: { ...robot.spec, ...spec } } as KubernetesObject).map(
@@ -212,7 +212,7 @@ describe('operator-builder types', () => {
       expect(Gadget.withDefaults(robot).spec).to.include({ replicas: 1, mode: 'Fast' });
     });
 
-    it('keeps fields with the names description and title, though it leaves out the descriptions of the definition', () => {
+    it('keeps fields with the names description and title, although it omits the descriptions of the definition', () => {
       const texts = { description: 'short', properties: { description: 'deep' } };
       const given = { ...robot, spec: { ...robot.spec, origin: texts } };
       expect(Gadget.validate(given)).to.deep.equal([]);
@@ -222,7 +222,7 @@ describe('operator-builder types', () => {
       expect(Gadget.validate(long).map(({ field }) => field)).to.include('spec.origin.description');
     });
 
-    it('allows all fields beside those of the schema if the definition preserves them', () => {
+    it('allows other fields than those of the schema if the definition preserves unknown fields', () => {
       const old: OldGadget = {
         ...{ apiVersion: 'factory.example.com/v1alpha1', kind: 'Gadget' },
         ...{ metadata: { name: 'robot' }, spec: { model: 'r2' }, extra: { wheels: 3 } },

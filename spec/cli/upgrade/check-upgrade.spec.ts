@@ -76,7 +76,7 @@ describe('checkUpgrade', () => {
     expect(report.changes.map(({ note }) => note)).to.deep.equal([undefined]);
   });
 
-  it('notes who uses a changed ConfigMap and is not restarted', async () => {
+  it('notes which workloads use a changed ConfigMap but are not restarted', async () => {
     const labels = { app: 'reader' };
     const envFrom = [{ configMapRef: { name: 'settings' } }];
     const reader = {
@@ -95,7 +95,7 @@ describe('checkUpgrade', () => {
     expect(change?.note).to.match(/^Deployment default\/reader is not restarted/);
   });
 
-  it('reports a renamed ConfigMap, its users and their restart', async () => {
+  it('reports a renamed ConfigMap, the workloads that use it, and their restart', async () => {
     const report = await check({ settings: { name: 'config' } });
     const [renamed, restart] = report.findings;
     expect(brief(report)[0]).to.equal('renamed ConfigMap settings metadata.name');
@@ -129,7 +129,7 @@ describe('checkUpgrade', () => {
     ['the address of a Service', { clusterIP: '10.96.7.7' }, 'Service web spec.clusterIP'],
   ];
   for (const [what, to, expected, before, after] of refusals) {
-    it(`reports a refused change of ${what}, with a remedy`, async () => {
+    it(`reports a refused change of ${what}, and says what to do`, async () => {
       const report = await check(to);
       const [found] = report.findings.filter(({ type }) => type === 'refused');
       expect(brief({ ...report, findings: [found as Finding] })).to.deep.equal([
@@ -141,7 +141,7 @@ describe('checkUpgrade', () => {
     });
   }
 
-  it('continues after a refused change as if the object were recreated', async () => {
+  it('continues after a refused change as if the object had been recreated', async () => {
     const report = await check({ webSelector: { app: 'web', part: 'back' }, image: 'store:2' });
     expect(brief(report)).to.deep.equal([
       'refused Deployment web spec.selector.matchLabels.part',
@@ -165,7 +165,7 @@ describe('checkUpgrade', () => {
     expect(report.findings[0]?.message).to.include('its data');
   });
 
-  it('reports a Service that no longer selects a pod, or none of the running pods', async () => {
+  it('reports a Service that no longer selects any pod, or none of the running pods', async () => {
     const none = await check({ serviceSelector: { app: 'shop' } });
     expect(brief(none)).to.deep.equal(['traffic Service web spec.selector.app']);
     expect(none.findings[0]?.message).to.include('no longer selects any pod (before: 1)');
@@ -177,7 +177,7 @@ describe('checkUpgrade', () => {
     expect(found?.message).to.include('selects 0 of the 1 running pods until new ones are ready');
   });
 
-  it('lists a changed template without a restart with the strategy OnDelete', async () => {
+  it('lists a changed template as harmless with the strategy OnDelete, because no pod restarts', async () => {
     const by = { updateStrategy: 'OnDelete' } as const;
     const report = await check({ ...by, image: 'store:2' }, { from: by });
     expect(brief(report)).to.deep.equal([
@@ -198,13 +198,13 @@ describe('checkUpgrade', () => {
     expect(brief(fine).filter((line) => line.includes('Store a'))).to.deep.equal([]);
   });
 
-  it('lists changes by new defaults', async () => {
+  it('lists changes that new defaults cause', async () => {
     const report = await check({ schema: 'with a default' });
     expect(brief(report)).to.deep.equal([]);
     expect(changed(report)).to.deep.equal(['configure Store a spec.tier']);
   });
 
-  it('lists a new default once, though the next write stores it', async () => {
+  it('lists a new default only once, although the next write of the operator stores it', async () => {
     const report = await check({ schema: 'with a default', restless: true });
     const told = changed(report).filter((change) => change.includes('spec.tier'));
     expect(told).to.deep.equal(['configure Store a spec.tier']);
@@ -223,14 +223,14 @@ describe('checkUpgrade', () => {
     expect(brief(gone)).to.deep.equal(['version Store a']);
   });
 
-  it('ignores kinds outside the operator', async () => {
+  it('ignores kinds that the operator does not use', async () => {
     const rules = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role' };
     const report = await check({}, { others: [{ ...rules, metadata: { name: 'a' }, rules: [] }] });
     expect(brief(report)).to.deep.equal([]);
     expect(report.resources.map(({ kind }) => kind)).to.deep.equal(['Store', 'Role']);
   });
 
-  it('accepts default objects of a cluster, and the last of duplicate objects', async () => {
+  it('accepts the default objects of a cluster, and uses the last of several objects with the same name', async () => {
     const v1 = { apiVersion: 'v1' };
     const given = [
       { ...v1, kind: 'Namespace', metadata: { name: 'default', labels: { tier: 'gold' } } },
@@ -252,7 +252,7 @@ describe('checkUpgrade', () => {
     expect(report.findings[0]?.remedy).to.include('keep v1');
   });
 
-  it('reports that the new version fails or does not settle', async () => {
+  it('reports that the new version of the operator fails or does not settle', async () => {
     const failing = await check({ fails: true });
     expect(brief(failing)).to.deep.equal(['failed Store a']);
     expect(failing.findings[0]?.message).to.include('no store can be opened');
@@ -260,7 +260,7 @@ describe('checkUpgrade', () => {
     expect(brief(restless)).to.deep.equal(['restless Store a']);
   });
 
-  it('fails if the old version fails, because there is nothing to compare', async () => {
+  it('fails if the old version of the operator fails, because there is nothing to compare', async () => {
     const failed = await check({}, { from: { fails: true } }).catch((error: unknown) => error);
     expect(failed).to.include({ code: 'InvalidConfig' });
     expect((failed as Error).message).to.include('Store default/a: no store can be opened');

@@ -69,7 +69,7 @@ const changed = ({ changes }: UpgradeReport): readonly string[] =>
     [action, describeObject(ref), ...fields.map(({ path }) => path)].join(' '),
   );
 
-describe('checkUpgrade of an operator with kinds of the cluster', () => {
+describe('checkUpgrade of an operator that writes Namespaces, Nodes and ServiceAccounts', () => {
   it('reports a renamed Namespace with the loss of all objects in it', async () => {
     const report = await check(
       spaceOperator({ name: 'red-dev' }),

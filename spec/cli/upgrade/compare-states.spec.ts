@@ -53,7 +53,7 @@ const pods = ['a', 'b'].map((name) => ({ kind: 'Pod', name, owner: 'ReplicaSet w
 const running = [web, replicas, ...pods];
 
 describe('The comparison of two states of a cluster', () => {
-  it('finds a lost workload, and does not list its pods as well', () => {
+  it('finds a deleted workload, and does not list the pods of the workload as well', () => {
     expect(compared(running)).to.deep.equal({
       findings: [
         {
@@ -68,7 +68,7 @@ describe('The comparison of two states of a cluster', () => {
     });
   });
 
-  it('names all users of a lost object', () => {
+  it('names all objects that use a deleted object', () => {
     const user = {
       ...inApps,
       ...{ kind: 'Deployment', name: 'user' },
@@ -111,7 +111,7 @@ describe('The comparison of two states of a cluster', () => {
     ]);
   });
 
-  it('takes the most similar new object as the replacement of a lost one', () => {
+  it('takes the most similar new object as the replacement of a deleted one', () => {
     const old = { kind: 'ConfigMap', name: 'old', data: { a: '1', b: '2' } };
     const others = [
       { kind: 'ConfigMap', name: 'far', data: { c: '3' } },
@@ -146,7 +146,7 @@ describe('The comparison of two states of a cluster', () => {
     ]);
   });
 
-  it('notes when a harmless change takes effect', () => {
+  it('says when a harmless change takes effect', () => {
     const of = (image: string): readonly Given[] => {
       const spec = { ...template({ containers: [{ name: 'a', image }] }) };
       return [
@@ -170,7 +170,7 @@ describe('The comparison of two states of a cluster', () => {
     ]);
   });
 
-  it('names as the cause of a restart only sources whose content changed', () => {
+  it('names as the cause of a restart only objects whose content has changed', () => {
     const settings = (name: string, data: object, labels = {}): Given => ({
       ...{ kind: 'ConfigMap', name, data, labels },
     });
@@ -206,7 +206,7 @@ describe('The comparison of two states of a cluster', () => {
     });
   });
 
-  it('leaves out objects that the cluster itself creates', () => {
+  it('omits objects that the cluster itself creates', () => {
     const derived = [
       ...['ControllerRevision', 'Endpoints', 'EndpointSlice', 'Event', 'Lease'].map((kind) => {
         return { kind, name: 'a' };
@@ -235,7 +235,7 @@ describe('The comparison of two states of a cluster', () => {
 });
 
 describe('The report of an upgrade', () => {
-  it('shortens long values, counts findings by type, and marks fields without values', () => {
+  it('shortens long values, counts findings by type, and lists changed fields whose values it must not show', () => {
     const ref = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'shop', name: 'a' };
     const rest = { causes: [], users: [], remedy: undefined };
     const text = 'a'.repeat(199);

@@ -101,7 +101,7 @@ describe('A write that the server refuses in upgrade-check', () => {
     [binding('a'), binding('b'), `${undo}, or set onImmutable to recreate`],
   ] as const) {
     const { kind } = before;
-    it(`has a remedy that fits ${kind}: ${remedy}`, async () => {
+    it(`has a suggestion that fits ${kind}: ${remedy}`, async () => {
       const { findings } = await check(applying(before), applying(after));
       const refused = findings.filter(({ type }) => type === 'refused');
       expect(refused.map(({ ref }) => ref.kind)).to.deep.equal([kind]);
@@ -113,7 +113,7 @@ describe('A write that the server refuses in upgrade-check', () => {
     });
   }
 
-  it("is reported once, with the server's message, if the object is invalid", async () => {
+  it('is reported once, with the message of the server, if the object is invalid', async () => {
     const wrong = object('v1', 'ConfigMap', { data: { 'no key': '' } });
     const { findings } = await check(nothing, applying(wrong));
     expect(findings.map(({ type, ref }) => [type, ref.kind])).to.deep.equal([
@@ -124,7 +124,7 @@ describe('A write that the server refuses in upgrade-check', () => {
     expect(found?.remedy).to.include('correct the fields that the server names');
   });
 
-  it('does not hide the failure of another request', async () => {
+  it('does not hide the failure of another request of the operator', async () => {
     const wrong = object('v1', 'ConfigMap', { data: { 'no key': '' } });
     const to = operatorOf(async (client) => {
       await client.create(wrong).catch((error: unknown) => {

@@ -15,7 +15,7 @@ function storesOf(group: string): OperatorResource {
 }
 
 describe('replay', () => {
-  it('skips the given objects, but not those of the same name in another group', async () => {
+  it('does not reconcile the objects to skip, but reconciles those of the same name in another group', async () => {
     const kinds = [storesOf('food.example'), storesOf('books.example')];
     const clock = new VirtualClock();
     const cluster = await EmbeddedCluster.start({ crds: kinds, simulateWorkloads: true, clock });

@@ -56,11 +56,11 @@ const notes = ({ changes }: UpgradeReport): readonly string[] =>
 
 const definition = 'shops.example.com';
 
-describe('definitions in upgrade-check', () => {
+describe('changed definitions in upgrade-check', () => {
   const modes = { mode: s.optional(s.string({ enum: ['Fast', 'Safe'] })), owner: text };
   const one = operatorOf([version('v1', modes)]);
 
-  it('are compared as by breaking: errors become findings, and warnings become notes', async () => {
+  it('are compared as in the command breaking: errors become findings, and warnings become notes', async () => {
     const mode = s.optional(s.string({ enum: ['Safe', 'Slow'] }));
     const report = await check(one, operatorOf([version('v1', { mode })]), shop({ mode: 'Safe' }));
     expect(brief(report)).to.deep.equal([
@@ -71,7 +71,7 @@ describe('definitions in upgrade-check', () => {
     expect(notes(report)).to.deep.equal(['enum-widened v1 spec.mode']);
   });
 
-  it('are not reported for removals and defaults that a stored object already shows', async () => {
+  it('are not reported for removed fields and defaults that a stored object already shows', async () => {
     const mode = s.optional(s.string({ enum: ['Safe'] }));
     const to = operatorOf([version('v1', { mode, tier: s.defaulted(s.string(), 'gold') })]);
     const report = await check(one, to, shop({ mode: 'Fast', owner: 'ann' }));
@@ -83,7 +83,7 @@ describe('definitions in upgrade-check', () => {
     expect(notes(report)).to.deep.equal(['by defaults']);
   });
 
-  it('are compared with stored objects of the same version only', async () => {
+  it('are compared only with stored objects of the same version', async () => {
     const versions = (v1: Fields, v2: Fields): readonly Version[] => [
       version('v1', v1, { storage: true }),
       version('v2', v2),
@@ -109,7 +109,7 @@ describe('definitions in upgrade-check', () => {
     ]);
   });
 
-  it('are compared with stored objects in lists and maps', async () => {
+  it('are compared with the fields of stored objects within lists and maps', async () => {
     const part = (more: Fields) => s.object({ name: s.string(), ...more });
     const spec = (more: Fields): Fields => ({
       parts: s.array(part(more)),
@@ -125,7 +125,7 @@ describe('definitions in upgrade-check', () => {
     ]);
   });
 
-  it('report the changes behind a stored value that is refused', async () => {
+  it('are reported with all changes that make a stored value invalid', async () => {
     const size = (minimum: number) => s.integer({ minimum });
     const from = operatorOf([version('v1', { size: s.optional(size(0)) })]);
     const to = operatorOf([version('v1', { size: size(2) })]);
@@ -136,7 +136,7 @@ describe('definitions in upgrade-check', () => {
     ]);
   });
 
-  it('report a removed kind once, with or without stored objects', async () => {
+  it('are reported once for a removed kind, with or without stored objects', async () => {
     const to = { ...one, resources: [], webhooks: [] };
     expect(brief(await check(one, to))).to.deep.equal([
       `breaking ${definition} definition-removed`,
@@ -149,7 +149,7 @@ describe('definitions in upgrade-check', () => {
     expect(brief(await check(one, others, shop({})))).to.deep.equal(['version a']);
   });
 
-  it('report for each of two kinds that it no longer serves a version', async () => {
+  it('are reported for each of two kinds that no longer serves a version', async () => {
     const kindIn = (kind: string, ...versions: readonly Version[]) =>
       defineResource({ group: 'example.com', kind, versions, conversion: 'prune' });
     const [v1, v2] = [version('v1', { owner: text }), version('v2', { owner: text })];
@@ -170,7 +170,7 @@ describe('definitions in upgrade-check', () => {
     ['scope', 'spec.scope', { scope: 'Cluster' }],
     ['kind', 'spec.names.kind', { kind: 'Store', plural: 'shops' }],
   ] as const) {
-    it(`report once that the server refuses another ${what}`, async () => {
+    it(`are reported once if the server refuses another ${what}`, async () => {
       const Shop = defineResource({
         ...{ group: 'example.com', kind: 'Shop', versions: [version('v1', modes)] },
         ...change,
@@ -211,13 +211,13 @@ describe('definitions in upgrade-check', () => {
     const from = operatorOf(versionsIn('v1'), conversion());
     const stored = shop({ name: 'toys', owner: 'ann' });
 
-    it('report only its change, as harmless, if the conversion loses nothing', async () => {
+    it('are reported only as a harmless note if the conversion loses nothing', async () => {
       const report = await check(from, operatorOf(versionsIn('v2'), conversion()), stored);
       expect(brief(report)).to.deep.equal([]);
       expect(notes(report)).to.deep.equal(['storage-changed v1']);
     });
 
-    it('report the fields that the new version of a stored object lacks or changes', async () => {
+    it('are reported with the fields that the new version of a stored object lacks or changes', async () => {
       const toHub = ({ spec, ...object }: Converted) => ({
         ...object,
         spec: { title: `${spec['name']}!` },
@@ -233,7 +233,7 @@ describe('definitions in upgrade-check', () => {
       );
     });
 
-    it('report a conversion that fails once, for each object', async () => {
+    it('are reported with one failure for each object whose conversion fails', async () => {
       const toHub = (): never => {
         throw new Error('no name');
       };
@@ -248,7 +248,7 @@ describe('definitions in upgrade-check', () => {
       expect(report.findings[0]?.message).to.include('no name');
     });
 
-    it('report fields lost without a conversion, on a stored object if one has the field', async () => {
+    it('are reported with fields lost without a conversion, for a stored object if one has the field', async () => {
       const versions = (storage: 'v1' | 'v2') => [
         version('v1', { name: s.string(), owner: text }, { storage: storage === 'v1' }),
         version('v2', { name: s.string() }, { storage: storage === 'v2' }),
@@ -262,7 +262,7 @@ describe('definitions in upgrade-check', () => {
       ]);
     });
 
-    it('report that the old version is no longer served, if a stored object or a file uses it', async () => {
+    it('are reported if a stored object or a file uses the old version, which is no longer served', async () => {
       const to = operatorOf(versionsIn('v2', false), conversion());
       expect(brief(await check(from, to, stored))).to.deep.equal(['version a']);
       expect(brief(await check(from, to, shop({ title: 'toys' }, 'v2')))).to.deep.equal([
@@ -270,7 +270,7 @@ describe('definitions in upgrade-check', () => {
       ]);
     });
 
-    it('give converted objects to the new version of the operator', async () => {
+    it('convert the objects that the new version of the operator reads', async () => {
       const seen: unknown[] = [];
       const to = operatorOf(
         versionsIn('v2'),

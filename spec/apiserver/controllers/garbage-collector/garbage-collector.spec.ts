@@ -160,7 +160,7 @@ describe('garbage collection in the embedded cluster', () => {
     expect(ownerReferences).to.deep.equal([ghost, unknown]);
   });
 
-  it('collects an object once the kind of its missing owner is served', async () => {
+  it('collects an object when the kind of its missing owner becomes served', async () => {
     const cluster = await quietCluster();
     const owner = { apiVersion: 'example.com/v1', kind: 'Shop', name: 'x', uid: 'x' };
     await cluster.create(configMap('child', { ownerReferences: [owner] }));

@@ -145,7 +145,7 @@ describe('a pod in the embedded cluster', () => {
     expect(repaired.status!.containerStatuses![0]!.restartCount).to.equal(0);
   });
 
-  it('behaves as the behavior function of the cluster returns', async () => {
+  it('has the behavior that the behavior function of the cluster returns', async () => {
     const behavior = ({ metadata }: Pod) => (metadata.name === 'bad' ? 'neverReady' : undefined);
     const { create, list } = await simulatedCluster({ pods: { behavior } });
     await create(pod('bad'), pod('good'));

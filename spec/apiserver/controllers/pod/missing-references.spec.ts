@@ -40,7 +40,7 @@ describe('a pod whose ConfigMap or Secret is missing', () => {
     stringData: data,
   });
 
-  it('shows the object, then the key, and starts as soon as both exist', async () => {
+  it('reports the missing object, then the missing key, and starts as soon as both exist', async () => {
     const { client, state, warnings } = await start(withEnvironment({ env: [fromSecret] }));
     expect(await state()).to.equal('Pending CreateContainerConfigError secret "db" not found');
     await client.create<Secret>(secret({ other: 'x' }));

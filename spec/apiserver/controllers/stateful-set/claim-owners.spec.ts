@@ -25,7 +25,7 @@ describe('claimOwnerReferences', () => {
   ];
   for (const [deleted, scaled, scaledDown, owner] of cases) {
     const situation = scaledDown ? 'scaled down' : 'in use';
-    it(`return ${owner} for ${deleted}/${scaled} when ${situation}`, () => {
+    it(`return ${owner} for whenDeleted ${deleted} and whenScaled ${scaled} when ${situation}`, () => {
       const set = setWith(deleted, scaled);
       const wanted = { 'the set': [ownedBy(set, bySet)], 'the pod': [ownedBy(db0, bySet)] }[owner];
       for (const before of [[], [ownedBy(set, bySet)], [ownedBy(db0, bySet)]]) {

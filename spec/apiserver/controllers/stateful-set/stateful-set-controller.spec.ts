@@ -55,7 +55,7 @@ describe('a StatefulSet in the embedded cluster', () => {
     expect(first!.spec).to.include({ hostname: 'db-0', subdomain: 'db' });
   });
 
-  it('restores the label with the name of a pod', async () => {
+  it('restores the label statefulset.kubernetes.io/pod-name of a pod', async () => {
     const { create, patch, get } = await simulatedCluster();
     await create(statefulSet('db', { replicas: 2 }));
     const label = 'statefulset.kubernetes.io/pod-name';

@@ -72,7 +72,7 @@ describe('operator-builder build-installer', () => {
     });
   }
 
-  it('sets the image of the operator and its init containers, although a kustomization sets none', async () => {
+  it('sets the image of the operator and its init containers, even if no kustomization sets an image', async () => {
     await makeProject(file('fixed'));
     const manager = file('fixed/config/manager/manager.yaml');
     const text = await readFile(manager, 'utf8');
@@ -104,7 +104,7 @@ describe('operator-builder build-installer', () => {
     }
   });
 
-  it('leaves no files behind when it is interrupted', async () => {
+  it('leaves no files when it is interrupted', async () => {
     const before = await readdir(file('shops/config'));
     await mkdir(file('slow'));
     await writeFile(file('slow/kubectl'), '#!/bin/sh\nexec sleep 60\n', { mode: 0o755 });
@@ -123,13 +123,13 @@ describe('operator-builder build-installer', () => {
     expect(await readdir(file('shops/config'))).to.deep.equal(before);
   });
 
-  it('leaves no files behind when it builds an overlay for another namespace', async () => {
+  it('leaves no files when it builds an overlay for another namespace', async () => {
     const before = await readdir(file('shops/config'));
     expect(await run('-n', 'elsewhere', '--out', '-')).to.include({ code: 0 });
     expect(await readdir(file('shops/config'))).to.deep.equal(before);
   });
 
-  it('sets the namespace, including in names and references', async () => {
+  it('sets the namespace, also in names and references', async () => {
     const { stdout } = await run('-n', 'elsewhere', '--out', '-');
     expect(stdout).to.include('namespace: elsewhere\n').and.not.include('shops-system');
     const [first] = objectsOf(stdout);
@@ -137,7 +137,7 @@ describe('operator-builder build-installer', () => {
     expect(first?.metadata.name).to.equal('elsewhere');
   });
 
-  it('includes roles in other namespaces for the account of the operator', async () => {
+  it('includes roles in other namespaces for the ServiceAccount of the operator', async () => {
     await makeProject(file('held'), ['Shop']);
     await holdTo(file('held'), 'tenants');
     const held = async (...args: readonly string[]): Promise<readonly Applied[]> => {
@@ -163,7 +163,7 @@ describe('operator-builder build-installer', () => {
     expect(await held('--overlay', 'config/both')).to.have.length(objects.length);
   });
 
-  it('omits roles in other namespaces from a catalogue', async () => {
+  it('omits roles in other namespaces from an OLM catalogue', async () => {
     const named = ['--domain', 'example.com', '--name', 'shops', '-C', file('listed')];
     await cli(['init', ...named, '--with', 'olm']);
     await holdTo(file('listed'), 'tenants');
@@ -172,7 +172,7 @@ describe('operator-builder build-installer', () => {
     expect(stdout).to.include('kind: ClusterServiceVersion').and.not.include('tenants');
   });
 
-  it('leaves API versions, images and subresources that begin with the namespace', async () => {
+  it('does not replace API versions, images and subresources that begin with the name of the namespace', async () => {
     await makeProject(file('apps'), ['Shop']);
     const images = file('apps/config/manager/kustomization.yaml');
     const named = (await readFile(images, 'utf8')).replace(/newName: .*/, 'newName: shops/shop');
@@ -198,7 +198,7 @@ describe('operator-builder build-installer', () => {
     }
   });
 
-  it('puts the namespace into the webhook certificate of cert-manager', async () => {
+  it('sets the namespace in the webhook certificate of cert-manager', async () => {
     await makeProject(file('trusted'), ['Shop']);
     const made = await createWebhook(file('trusted'), 'Shop', 'v1alpha1', '--validation');
     expect(made).to.include({ code: 0 });

@@ -30,7 +30,7 @@ describe('operator-builder helm', () => {
   const valuesOf = async (): Promise<Readonly<Record<string, unknown>>> =>
     parse(await read('values.yaml')) as Record<string, unknown>;
 
-  it('creates a chart, and keeps all its files in a second run', async () => {
+  it('creates a chart, and changes none of its files in a second run', async () => {
     const { code, stdout } = await helm();
     expect(code).to.equal(0);
     expect(stdout).to.include(
@@ -43,7 +43,7 @@ describe('operator-builder helm', () => {
     );
   });
 
-  it('keeps changed values, updates others from config/ and adds new ones', async () => {
+  it('keeps values that the user has changed, updates other values from config/ and adds new ones', async () => {
     await helm();
     await change(at('values.yaml'), "logLevel: ''", 'logLevel: debug # loud');
     await change(at('values.yaml'), 'extraArgs: []', '');
@@ -61,7 +61,7 @@ describe('operator-builder helm', () => {
     expect(properties['replicas']).to.deep.include({ default: 2 });
   });
 
-  it('keeps a changed value that config/ changes too', async () => {
+  it('keeps a value of the user if config/ changes the same value', async () => {
     await helm();
     await change(at('values.yaml'), 'replicas: 1', 'replicas: 5');
     await change(file(project, 'config/manager/manager.yaml'), 'replicas: 1', 'replicas: 2');
@@ -69,7 +69,7 @@ describe('operator-builder helm', () => {
     expect(await valuesOf()).to.deep.include({ replicas: 5 });
   });
 
-  it('refuses a values file that it cannot extend, unless forced', async () => {
+  it('without --force, refuses a values file that it cannot extend', async () => {
     await helm();
     await writeFile(at('values.yaml'), 'image: a:b\n');
     const { code, stderr } = await helm();
@@ -84,7 +84,7 @@ describe('operator-builder helm', () => {
       .that.is.an('object');
   });
 
-  it('refuses a template with manual changes and prints them, and overwrites it when forced', async () => {
+  it('without --force, refuses a template that the user has changed, and prints the changes', async () => {
     await helm();
     const path = 'templates/deployment-controller-manager.yaml';
     await change(at(path), 'periodSeconds: 20', 'periodSeconds: 21');
@@ -97,7 +97,7 @@ describe('operator-builder helm', () => {
     expect(await read(path)).to.include('periodSeconds: 20');
   });
 
-  it('recognizes its files with the line endings of Windows', async () => {
+  it('recognizes its own files when they have the line endings of Windows', async () => {
     await helm();
     for (const path of ['values.schema.json', 'templates/deployment-controller-manager.yaml']) {
       await writeFile(at(path), (await read(path)).replaceAll('\n', '\r\n'));
@@ -130,7 +130,7 @@ describe('operator-builder helm', () => {
     expect(await read('templates/extra.yaml')).to.equal('mine\n');
   });
 
-  it('reports paths in the folder of the project', async () => {
+  it('prints paths relative to the folder of the project', async () => {
     const { code, stdout } = await helm('--out', '.');
     expect(code).to.equal(0);
     expect(stdout).to.match(/^created \.\/Chart\.yaml$/m);
@@ -180,7 +180,7 @@ describe('operator-builder helm', () => {
     );
   }
 
-  it('turns environment variables into values of the chart, except those with references', async () => {
+  it('turns environment variables into values of the chart, except variables with references', async () => {
     const host = 'dns.shops-system.svc';
     const secretKeyRef = { name: 'dns', key: 'token' };
     await setVariables(
@@ -202,7 +202,7 @@ describe('operator-builder helm', () => {
     ]);
   });
 
-  it('keeps changed environment variables, and updates, adds and removes others', async () => {
+  it('keeps environment variables that the user has changed, and updates, adds and removes others', async () => {
     await setVariables({ name: 'A', value: '1' }, { name: 'B', value: '1' }, { name: 'C' });
     await helm();
     await change(at('values.yaml'), 'A: "1"', 'A: "5" # mine\n  MINE: "1"');
@@ -212,7 +212,7 @@ describe('operator-builder helm', () => {
     expect(await read('values.yaml')).to.include('A: "5" # mine\n');
   });
 
-  it('adds a first environment variable to an older values.yaml, and removes the last one', async () => {
+  it('adds the first environment variable to an older values.yaml, and removes the last variable', async () => {
     await helm();
     const before = await read('values.yaml');
     await setVariables({ name: 'A', value: '1' });
@@ -223,7 +223,7 @@ describe('operator-builder helm', () => {
     expect(await read('values.yaml')).to.equal(before);
   });
 
-  it('supports metrics over HTTPS even if config/ serves them over HTTP', async () => {
+  it('supports metrics over HTTPS although config/ serves them over HTTP', async () => {
     const overlay = file(project, 'config/default/kustomization.yaml');
     await change(overlay, '  - ../metrics-auth\n', '');
     await helm();
@@ -233,7 +233,7 @@ describe('operator-builder helm', () => {
     expect(await read('templates/clusterrole-metrics-auth-role.yaml')).to.include('tokenreviews');
   });
 
-  it('takes the disruption budget and the network policy peers from config/', async () => {
+  it('takes the PodDisruptionBudget and the NetworkPolicy peers from config/', async () => {
     const budget = file(project, 'config/manager/pod_disruption_budget.yaml');
     await change(budget, 'maxUnavailable: 1', 'maxUnavailable: 2');
     await helm();
@@ -275,7 +275,7 @@ describe('operator-builder helm', () => {
     expect(await read('values.schema.json')).to.equal(before);
   });
 
-  it('puts the roles of all other namespaces into one file', async () => {
+  it('writes the roles of all other namespaces into one file', async () => {
     await holdTo(file(project), 'a', 'b');
     await helm();
     const roles = await read('templates/role-manager-role.yaml');
@@ -284,7 +284,7 @@ describe('operator-builder helm', () => {
     expect(bindings.split('namespace: {{ .Release.Namespace | quote }}')).to.have.length(3);
   });
 
-  it('escapes text that looks like a template action', async () => {
+  it('escapes text that looks like a template action of Helm', async () => {
     await writeFile(file(project, 'config/crd/kustomization.yaml'), 'resources: [a.yaml]\n');
     await writeFile(
       file(project, 'config/crd/a.yaml'),
@@ -294,7 +294,7 @@ describe('operator-builder helm', () => {
     expect(await read('templates/configmap-a.yaml')).to.include('{{ "{{" }} b }}');
   });
 
-  it('prints planned changes with --dry-run, and writes nothing', async () => {
+  it('with --dry-run, prints planned changes, and writes nothing', async () => {
     const { stdout } = await helm('--dry-run');
     expect(stdout).to.include('would create charts/shops/values.yaml\n');
     const there = await access(at('values.yaml')).then(

@@ -50,7 +50,7 @@ export function feedSuite(open: () => Promise<FeedTarget>): void {
     await client.apply(named, { fieldManager: 'user', force: true });
   }
 
-  it('starts the feed with the context, the server, the namespaces and the CRDs', () => {
+  it('the feed starts with the context, the server, the namespaces and the CRDs', () => {
     const { namespace } = target;
     const [first, second, third] = output().split('\n');
     expect(first).to.match(/^operator shops, on context \S+: https?:\/\/127\.0\.0\.1:\d+$/);
@@ -60,7 +60,7 @@ export function feedSuite(open: () => Promise<FeedTarget>): void {
     );
   });
 
-  it('prints objects that the operator creates, and changes of others in its resources', async () => {
+  it('the feed prints objects that the operator creates, and changes of its resources by other clients', async () => {
     const { namespace } = target;
     await apply({ image: 'shop:1', greeting: 'hello' });
     for (const line of [
@@ -74,7 +74,7 @@ export function feedSuite(open: () => Promise<FeedTarget>): void {
     }
   });
 
-  it('prints changed fields, each change once, and pruned objects', async () => {
+  it('the feed prints changed fields, each change only once, and pruned objects', async () => {
     const { namespace } = target;
     await apply({ image: 'shop:2' });
     const image = 'spec.template.spec.containers[name=web].image: "shop:1" → "shop:2"';
@@ -86,7 +86,7 @@ export function feedSuite(open: () => Promise<FeedTarget>): void {
     expect(output()).not.to.include('operator-builder.io/applied-hash');
   });
 
-  it('prints a reconcile error with object, field and next attempt', async () => {
+  it('the feed prints the error of a reconcile with object, field and next attempt', async () => {
     const { namespace } = target;
     await apply({ image: 'broken' });
     await written(`! Shop ${namespace}/a: the image is broken (again in `);
@@ -97,7 +97,7 @@ export function feedSuite(open: () => Promise<FeedTarget>): void {
     await written(`~ Shop ${namespace}/a  status.image: "shop:2" → "shop:3"\n`);
   });
 
-  it('omits objects of other clients from the feed', async () => {
+  it('the feed omits objects that other clients create', async () => {
     const { client, namespace } = target;
     const metadata = { name: 'foreign', namespace };
     await client.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
