@@ -59,7 +59,7 @@ describe('cachedClient', () => {
       await cache.stop();
     });
 
-    it('waits in one read only if an object is deleted and replaced while the cache is filled', async () => {
+    it('waits only in the first read if an object is deleted and replaced while the cache is filled', async () => {
       for (const [preconditions, verbs] of [
         [{}, ['get']],
         [{ uid: 'uid-2' }, []],

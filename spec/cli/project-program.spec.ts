@@ -32,7 +32,7 @@ describe('projectProgram', () => {
     }
   });
 
-  it('accepts a package with a single program', async () => {
+  it('accepts a package.json whose bin is a single path', async () => {
     const root = await install('single', { bin: 'dist/main.js' });
     expect(projectProgram(file('single'), global)).to.equal(join(root, 'dist/main.js'));
   });

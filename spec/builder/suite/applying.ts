@@ -87,7 +87,7 @@ function withMembersLeft(scene: Scene, left: Readonly<Record<string, undefined>>
 
 /** Specs about creating objects, leaving them unchanged and changing them. */
 export function applyingSuite(open: OpenScene): void {
-  it('passes each result to onResult once, except the results of failed objects', async () => {
+  it('the builder passes each result to onResult once, except the results of failed objects', async () => {
     const scene = await open();
     const told: ObjectResult[] = [];
     const chain = (name: string, data: object = {}): Builder =>
@@ -107,7 +107,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(summary(told)).to.deep.equal(['unchanged Secret/token']);
   });
 
-  it('treats fields with the value undefined as absent, in hashes and in requests', async () => {
+  it('the builder treats fields with the value undefined as absent, in hashes and in requests', async () => {
     const scene = await open();
     const made = await withMembersLeft(scene, { type: undefined, name2: undefined }).reconcile();
     expect(summary(made).every((each) => each.startsWith('created '))).to.equal(true);
@@ -119,7 +119,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(changed).to.deep.equal([]);
   });
 
-  it('creates four objects with four writes', async () => {
+  it('the builder creates four objects with four writes', async () => {
     const scene = await open();
     const results = await tenant(scene).reconcile();
     expect(summary(results)).to.deep.equal(all.map((name) => `created ${name}`));
@@ -131,7 +131,7 @@ export function applyingSuite(open: OpenScene): void {
     ]);
   });
 
-  it('writes nothing and reports every object as unchanged when reconciled again', async () => {
+  it('the builder writes nothing and reports every object as unchanged when the chain is reconciled again', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => tenant(scene));
     const before = await versions(scene);
@@ -142,7 +142,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(await versions(scene)).to.deep.equal(before);
   });
 
-  it('sends no request for an unchanged chain if the client has a cache', async () => {
+  it('the builder sends no request for an unchanged chain if its client has a cache', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => tenant(scene));
     // The cache is new, as after a restart.
@@ -155,7 +155,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(requests.filter(({ verb }) => verb !== 'watch')).to.deep.equal([]);
   });
 
-  it('sends only writes to create and change objects if the client has a cache', async () => {
+  it('the builder sends only writes to create and change objects if its client has a cache', async () => {
     const scene = await open();
     const cached = await withCache(scene.operator.client, usedKinds);
     const chain = (address: string): Builder => tenant(scene, address, { client: cached.client });
@@ -175,7 +175,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(verbs(changed)).to.deep.equal(['patch', 'patch']);
   });
 
-  it('changes a ConfigMap and the workload that uses it with two writes', async () => {
+  it('the builder changes a ConfigMap and the workload that uses it with two writes', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => tenant(scene));
     await scene.writes();
@@ -189,7 +189,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(workload?.causes).to.deep.equal([ref]);
   });
 
-  it('sets owner, labels and hash on each object, but does not add these labels to its pods', async () => {
+  it('the builder sets owner, labels and hash on each object, but does not add these labels to its pods', async () => {
     const scene = await open();
     await tenant(scene, '0.0.0.0', { labels: { team: 'blue', version: '7' } }).reconcile();
     const { metadata, spec } = await scene.get(StatefulSet, 'web');
@@ -211,7 +211,7 @@ export function applyingSuite(open: OpenScene): void {
     });
   });
 
-  it('rolls no pod when only the labels of the operator change', async () => {
+  it('the builder rolls no pod when only the labels of the operator change', async () => {
     const scene = await open();
     const chain = (version: string): Builder =>
       tenant(scene, '0.0.0.0', { labels: { 'app.kubernetes.io/version': version } });
@@ -224,7 +224,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(after.status?.updateRevision).to.equal(before.status?.updateRevision);
   });
 
-  it('defaults the selector of a Service to the workload of the same name', async () => {
+  it('the builder defaults the selector of a Service to the workload of the same name', async () => {
     const scene = await open();
     const external = { type: 'ExternalName', externalName: 'shop.example.com' };
     await scene
@@ -246,7 +246,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(await selectorOf('own')).to.deep.equal({ a: 'b' });
   });
 
-  it('removes a field and a list entry that are no longer desired', async () => {
+  it('the builder removes a field and a list entry that are no longer desired', async () => {
     const scene = await open();
     const chain = (more: boolean): Builder =>
       scene
@@ -273,7 +273,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(container?.workingDir).to.equal(undefined);
   });
 
-  it('removes a key that was set with stringData', async () => {
+  it('the builder removes a key that was set with stringData', async () => {
     const scene = await open();
     const chain = (stringData: Record<string, string>): Builder =>
       scene.builder().secret({ name: 'token', stringData });
@@ -283,7 +283,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(summary(await chain({ a: '1' }).reconcile())).to.deep.equal(['unchanged Secret/token']);
   });
 
-  it('never shows the values of a Secret in results or events', async () => {
+  it('the builder never shows the values of a Secret in results or events', async () => {
     const scene = await open();
     const chain = (password: string): Builder =>
       scene.builder().secret({ name: 'token', stringData: { password } });
@@ -296,7 +296,7 @@ export function applyingSuite(open: OpenScene): void {
     }
   });
 
-  it('drops the status of an object, and treats null as absent', async () => {
+  it('the builder drops the status of an object, and treats null as absent', async () => {
     const scene = await open();
     const object = {
       apiVersion: 'policy/v1',
@@ -315,7 +315,7 @@ export function applyingSuite(open: OpenScene): void {
     ]);
   });
 
-  it('treats null as absent in pod templates and in hashed data', async () => {
+  it('the builder treats null as absent in pod templates and in hashed data', async () => {
     const scene = await open();
     const [container] = podSpec.containers;
     const bare = { env: null, envFrom: null, ports: null, ...container };
@@ -346,7 +346,7 @@ export function applyingSuite(open: OpenScene): void {
     );
   });
 
-  it('needs no discovery for kinds that have a method in the builder', async () => {
+  it('the builder needs no discovery for kinds that it has a method for', async () => {
     const scene = await open();
     const resourceType = (): Promise<never> => Promise.reject(new Error('discovery was asked'));
     const client = { ...forwarding(scene.operator.client), resourceType };
@@ -356,7 +356,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(await chain.reconcile()).to.have.length(5);
   });
 
-  it('applies an object after its dependencies, whatever the order of the chain', async () => {
+  it('the builder applies an object after the objects that it depends on, whatever the order of the chain', async () => {
     const scene = await open();
     const order: string[] = [];
     const inner = scene.operator.client;
@@ -381,7 +381,7 @@ export function applyingSuite(open: OpenScene): void {
     expect(order).to.deep.equal(['begin Role', 'end Role', 'begin RoleBinding', 'end RoleBinding']);
   });
 
-  it('creates an object again if it was deleted after the read', async () => {
+  it('the builder creates an object again if it was deleted after the read', async () => {
     const scene = await open();
     const chain = (client: Client): Builder =>
       scene.builder({ client }).configMap({ name: 'env', data: { A: '2' } });
@@ -400,7 +400,7 @@ export function applyingSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'env')).metadata.uid).not.to.equal(stale.metadata.uid);
   });
 
-  it('reconciles only the objects of one kind or group with each method, such as reconcileConfigMap', async () => {
+  it('the builder reconciles only the objects of one kind or group with each method, such as reconcileConfigMap', async () => {
     const scene = await open();
     const builder = tenant(scene)
       .networkPolicy({ name: 'web', spec: { podSelector: {} } })

@@ -24,7 +24,7 @@ function dynamic(name: string): string {
 export function badInputSuite(open: OpenScene): void {
   const ports = [{ port: 80 }];
 
-  it('rejects a chain once, before any request, if the code ignored the Builder that a link returned', async () => {
+  it('the builder rejects a chain once, before any request, if the code ignored the Builder that a link returned', async () => {
     const scene = await open();
     const base = () => scene.builder().configMap({ name: 'env' });
     const dropping: (readonly [string, () => Builder])[] = [
@@ -53,7 +53,7 @@ export function badInputSuite(open: OpenScene): void {
     expect(await kept.reconcile()).to.have.length(1);
   });
 
-  it('rejects pruning by a chain that lacks an object which another chain of the same reconcile has applied', async () => {
+  it('the builder rejects pruning by a chain that lacks an object which another chain of the same reconcile has applied', async () => {
     const scene = await open();
     const base = scene.builder();
     await base.configMap({ name: 'env' }).reconcileConfigMap();
@@ -64,7 +64,7 @@ export function badInputSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'env')).metadata.name).to.equal('env');
   });
 
-  it('accepts two chains that extend the same chain, which has already run', async () => {
+  it('the builder accepts two chains that extend the same chain, which has already run', async () => {
     const scene = await open();
     const base = scene.builder().configMap({ name: 'env' });
     expect(await base.reconcile()).to.have.length(1);
@@ -75,7 +75,7 @@ export function badInputSuite(open: OpenScene): void {
     expect(await whole.reconcile()).to.have.length(2);
   });
 
-  describe('rejects an invalid value or option before any request', () => {
+  describe('the builder rejects an invalid value or option before any request', () => {
     const cases: readonly [string, (chain: Builder) => Builder, string, RegExp][] = [
       [
         'NaN replicas',
@@ -169,7 +169,7 @@ export function badInputSuite(open: OpenScene): void {
     }
   });
 
-  describe('rejects an inconsistent chain before any write', () => {
+  describe('the builder rejects an inconsistent chain before any write', () => {
     const cases: readonly [string, (scene: Scene) => Builder, string, string][] = [
       [
         'two objects of one kind and name',
@@ -256,7 +256,7 @@ export function badInputSuite(open: OpenScene): void {
     });
   });
 
-  describe('reports an invalid object and reconciles the rest', () => {
+  describe('the builder reports an invalid object and reconciles the rest', () => {
     const cases: readonly [string, (chain: Builder) => Builder, string, string][] = [
       [
         'two variables of one name',
@@ -363,7 +363,7 @@ export function badInputSuite(open: OpenScene): void {
     }
   });
 
-  it('throws all failures together, with the results, and says whether a retry can help', async () => {
+  it('the builder throws all failures together, with the results, and says whether a retry can help', async () => {
     const scene = await open();
     const chain = scene
       .builder()
@@ -378,7 +378,7 @@ export function badInputSuite(open: OpenScene): void {
     expect(error.message).to.include('Bad_One').and.to.include('Bad_Two');
   });
 
-  it('does not report a failure as terminal while the result of a rollout requests a requeue', async () => {
+  it('the builder does not report a failure as terminal while the result of a rollout requests a requeue', async () => {
     const scene = await open();
     const chain = scene
       .builder()
@@ -390,7 +390,7 @@ export function badInputSuite(open: OpenScene): void {
     expect(error.terminal).to.equal(false);
   });
 
-  it('reports a dependent as failed terminally only if its dependency failed terminally', async () => {
+  it('the builder reports a dependent as failed terminally only if its dependency failed terminally', async () => {
     const scene = await open();
     const terminal = async (client: Client, value: string): Promise<readonly boolean[]> => {
       const chain = scene
@@ -413,7 +413,7 @@ export function badInputSuite(open: OpenScene): void {
     expect(await terminal(client, 'x'.repeat(1_048_577))).to.deep.equal([true, true]);
   });
 
-  it('skips a workload or an Ingress if the Secret or the backend that it refers to failed', async () => {
+  it('the builder skips a workload or an Ingress if the Secret or the backend that it refers to failed', async () => {
     const scene = await open();
     const pulling = { ...podSpec, imagePullSecrets: [{ name: 'pull' }] };
     const other = { service: { name: 'elsewhere', port: { number: 80 } } };
@@ -440,7 +440,7 @@ export function badInputSuite(open: OpenScene): void {
     expect(await scene.find(Deployment, 'web')).to.equal(undefined);
   });
 
-  it('skips objects that depend on a failed object, and prunes nothing', async () => {
+  it('the builder skips objects that depend on a failed object, and prunes nothing', async () => {
     const scene = await open();
     await scene.builder().configMap({ name: 'no-longer', data: {} }).reconcile();
     const chain = scene
@@ -464,7 +464,7 @@ export function badInputSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'no-longer')).not.to.equal(undefined);
   });
 
-  it('creates an object as soon as its kind is served', async () => {
+  it('the builder creates an object as soon as its kind is served', async () => {
     const scene = await open();
     const group = `${scene.namespace}.example.com`;
     const spec = { type: 'object', properties: { size: { type: 'integer' } } };

@@ -105,7 +105,7 @@ export function claimsSuite(open: OpenScene): void {
       .persistentVolumeClaim({ name: 'data', spec: claimSpec(storage, storageClass) })
       .configMap({ name: 'env', data: { storage } });
 
-  it('grows a bound claim', async () => {
+  it('the builder grows a bound claim', async () => {
     const scene = await open();
     await ensureClasses(scene);
     await claim(scene, '1Gi').reconcile();
@@ -118,7 +118,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(await sizeOf(scene, 'data')).to.equal('2Gi');
   });
 
-  it('accepts a number as a quantity, and grows a claim to it', async () => {
+  it('the builder accepts a number as a quantity, and grows a claim to it', async () => {
     const scene = await open();
     await ensureClasses(scene);
     const chain = (storage: number): Builder =>
@@ -137,7 +137,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(await sizeOf(scene, 'data')).to.equal('2G');
   });
 
-  it('reports an event and applies the rest if the StorageClass forbids expansion', async () => {
+  it('the builder reports an event and applies the rest if the StorageClass forbids expansion', async () => {
     const scene = await open();
     await ensureClasses(scene);
     await claim(scene, '1Gi', fixed).reconcile();
@@ -157,7 +157,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(await sizeOf(scene, 'data')).to.equal('1Gi');
   });
 
-  it('waits for an unbound claim without blocking the rest', async () => {
+  it('the builder waits for an unbound claim without blocking the rest', async () => {
     const scene = await open();
     const chain = (storage: string): Builder =>
       claim(scene, storage, 'nobody-provisions').deployment({
@@ -174,7 +174,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(summary(results)).to.include('unchanged Deployment/web');
   });
 
-  it('refuses to shrink a claim, even with onImmutable: recreate', async () => {
+  it('the builder refuses to shrink a claim, even with onImmutable: recreate', async () => {
     const scene = await open();
     await ensureClasses(scene);
     await claim(scene, '2Gi').reconcile();
@@ -189,7 +189,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(await sizeOf(scene, 'data')).to.equal('2Gi');
   });
 
-  it('grows the claims of a volumeClaimTemplate and keeps the pods', async () => {
+  it('the builder grows the claims of a volumeClaimTemplate and keeps the pods', async () => {
     const scene = await open();
     await ensureClasses(scene);
     const chain = (storage: string): Builder =>
@@ -224,7 +224,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(summary(await chain('2Gi').reconcile())).to.deep.equal(['unchanged StatefulSet/store']);
   });
 
-  it('does not recreate a StatefulSet if its deletion would delete its claims', async () => {
+  it('the builder does not recreate a StatefulSet if its deletion would delete its claims', async () => {
     const scene = await open();
     const chain = (serviceName: string, onImmutable: 'recreate' | 'recreateOrphan'): Builder =>
       scene.builder().statefulSet({
@@ -248,7 +248,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(await uidOfClaim()).to.equal(uid);
   });
 
-  it('waits until the claim of a template is bound, and keeps the StatefulSet', async () => {
+  it('the builder waits until the claim of a template is bound, and keeps the StatefulSet', async () => {
     const scene = await open();
     const chain = (storage: string): Builder => setOf(scene, storage, { storageClass: 'nobodys' });
     await chain('1Gi').reconcile();
@@ -263,7 +263,7 @@ export function claimsSuite(open: OpenScene): void {
     expect((await scene.get(StatefulSet, 'store')).metadata.uid).to.equal(uid);
   });
 
-  it('grows the claims of a template that changes together with another immutable field', async () => {
+  it('the builder grows the claims of a template that changes together with another immutable field', async () => {
     const scene = await open();
     await ensureClasses(scene);
     const chain = (storage: string, serviceName: string): Builder =>
@@ -275,7 +275,7 @@ export function claimsSuite(open: OpenScene): void {
     expect((await scene.get(StatefulSet, 'store')).spec?.serviceName).to.equal('two');
   });
 
-  it('does not grow the claims of a template if the new StatefulSet would be invalid', async () => {
+  it('the builder does not grow the claims of a template if the new StatefulSet would be invalid', async () => {
     const scene = await open();
     await ensureClasses(scene);
     await setOf(scene, '1Gi').reconcile();
@@ -286,7 +286,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(await sizeOf(scene, 'data-store-0')).to.equal('1Gi');
   });
 
-  it('reports ResizeRefused only if the StorageClass refuses the growth, not if a quota is exceeded', async () => {
+  it('the builder reports ResizeRefused only if the StorageClass refuses the growth, not if a quota is exceeded', async () => {
     const scene = await open();
     await ensureClasses(scene);
     await claim(scene, '1Gi').reconcile();
@@ -306,7 +306,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(scene.events.map(({ reason }) => reason)).not.to.include('ResizeRefused');
   });
 
-  it('applies the other changes of a StatefulSet if the StorageClass forbids its claims to grow', async () => {
+  it('the builder applies the other changes of a StatefulSet if the StorageClass forbids its claims to grow', async () => {
     const scene = await open();
     await ensureClasses(scene);
     const chain = (storage: string, container: string): Builder =>
@@ -345,7 +345,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(await plannedSet()).to.deep.include({ action: 'wait', approximate: false });
   });
 
-  it('delays the rollout of later workloads while a claim of a template cannot grow, as the plan shows', async () => {
+  it('the builder delays the rollout of later workloads while a claim of a template cannot grow, as the plan shows', async () => {
     const scene = await open();
     await ensureClasses(scene);
     const chain = (storage: string, hostname: string, replicas: number): Builder =>
@@ -369,7 +369,7 @@ export function claimsSuite(open: OpenScene): void {
     expect((await scene.get(StatefulSet, 'store')).spec?.replicas).to.equal(2);
   });
 
-  it('fails to grow a claim template that changes together with another immutable field if its StorageClass forbids it', async () => {
+  it('the builder fails to grow a claim template that changes together with another immutable field if its StorageClass forbids it', async () => {
     const scene = await open();
     await ensureClasses(scene);
     const chain = (storage: string, serviceName: string): Builder =>
@@ -381,7 +381,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(error?.message).to.include('allowVolumeExpansion');
   });
 
-  it('keeps a claim by default when its owner is deleted, and reuses it for a new owner of the same name', async () => {
+  it('the builder keeps a claim by default when its owner is deleted, and reuses it for a new owner of the same name', async () => {
     const scene = await open();
     await ensureClasses(scene);
     await claim(scene, '1Gi').reconcile();
@@ -401,7 +401,7 @@ export function claimsSuite(open: OpenScene): void {
     expect(after.labels?.['operator-builder.io/owner-uid']).to.equal(scene.owner.metadata.uid);
   });
 
-  it('deletes a claim with its owner with whenOwnerDeleted: delete', async () => {
+  it('the builder deletes a claim with its owner with whenOwnerDeleted: delete', async () => {
     const scene = await open();
     await ensureClasses(scene);
     const chain = scene.builder().persistentVolumeClaim({
@@ -416,7 +416,7 @@ export function claimsSuite(open: OpenScene): void {
     });
   });
 
-  it('prunes a claim only with the option prune: true', async () => {
+  it('the builder prunes a claim only with the option prune: true', async () => {
     const scene = await open();
     await ensureClasses(scene);
     const spec = claimSpec('1Gi', growing);

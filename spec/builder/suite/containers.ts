@@ -88,7 +88,7 @@ export function containersSuite(open: OpenScene): void {
 
   const inner = (scene: Scene): string => placeOf(scene).metadata.name ?? '';
 
-  it('applies a Namespace before its contents, whatever the order of the chain', async () => {
+  it('the builder applies a Namespace before its contents, whatever the order of the chain', async () => {
     const { scene, owner } = await openWithOwner();
     const chain = (): Builder =>
       builder(scene, owner).configMap(settingsIn(scene)).object(placeOf(scene));
@@ -102,7 +102,7 @@ export function containersSuite(open: OpenScene): void {
     ]);
   });
 
-  it('applies the Namespaces that one part of the chain needs together with this part', async () => {
+  it('the builder applies the Namespaces that one part of the chain needs together with this part', async () => {
     const { scene, owner } = await openWithOwner();
     const chain = builder(scene, owner).object(placeOf(scene)).configMap(settingsIn(scene));
     expect(summary(await chain.reconcileConfigMap())).to.deep.equal([
@@ -114,7 +114,7 @@ export function containersSuite(open: OpenScene): void {
     ]);
   });
 
-  it('keeps the contents of a Namespace pending while the Namespace is being deleted', async () => {
+  it('the builder keeps the contents of a Namespace pending while the Namespace is being deleted', async () => {
     const { scene, owner } = await openWithOwner();
     const finalizers = ['example.com/hold'];
     const place = { ...placeOf(scene), metadata: { name: inner(scene), finalizers } };
@@ -133,7 +133,7 @@ export function containersSuite(open: OpenScene): void {
     await scene.admin.patch(Namespace, { name: inner(scene) }, { type: 'merge', body });
   });
 
-  it('keeps custom resources pending until their definition is established', async () => {
+  it('the builder keeps custom resources pending until their definition is established', async () => {
     const { scene, owner } = await openWithOwner();
     const definition = definitionOf(scene, size);
     const chain = (): Builder =>
@@ -160,7 +160,7 @@ export function containersSuite(open: OpenScene): void {
     ]);
   });
 
-  it('writes a new field of a custom resource only after it has applied the definition that adds the field', async () => {
+  it('the builder writes a new field of a custom resource only after it has applied the definition that adds the field', async () => {
     const { scene, owner } = await openWithOwner();
     const chain = (fields: object, spec: object): Builder =>
       builder(scene, owner).object(definitionOf(scene, fields)).object(gadget(scene, spec));
@@ -175,7 +175,7 @@ export function containersSuite(open: OpenScene): void {
     expect(stored).to.have.deep.property('spec', { color: 'red' });
   });
 
-  it('does not wait for a definition after it has repaired drift of the definition', async () => {
+  it('the builder does not wait for a definition after it has repaired drift of the definition', async () => {
     const { scene, owner } = await openWithOwner();
     const definition = definitionOf(scene, size);
     const chain = (): Builder =>
@@ -195,7 +195,7 @@ export function containersSuite(open: OpenScene): void {
     ]);
   });
 
-  it('reports why a definition is not established', async () => {
+  it('the builder reports why a definition is not established', async () => {
     const { scene, owner } = await openWithOwner();
     await scene.admin.create(definitionOf(scene, size));
     const { group } = gadgetType(scene);
@@ -216,7 +216,7 @@ export function containersSuite(open: OpenScene): void {
     });
   });
 
-  it('lets the server reject a malformed definition', async () => {
+  it('the builder lets the server reject a malformed definition', async () => {
     const { scene, owner } = await openWithOwner();
     const { spec, ...definition } = definitionOf(scene, size) as CustomResourceDefinition;
     for (const malformed of [{ versions: [null] }, { names: null }]) {
@@ -228,7 +228,7 @@ export function containersSuite(open: OpenScene): void {
     }
   });
 
-  it('applies webhook configurations last', async () => {
+  it('the builder applies webhook configurations last', async () => {
     const { scene, owner } = await openWithOwner();
     const webhooks = {
       ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind: 'MutatingWebhookConfiguration' },
@@ -247,7 +247,7 @@ export function containersSuite(open: OpenScene): void {
   });
 
   describe('when Namespaces and definitions are pruned', () => {
-    it('keeps Namespaces and definitions that are not marked for pruning, even when empty', async () => {
+    it('the builder keeps Namespaces and definitions that are not marked for pruning, even when empty', async () => {
       const { scene, owner } = await openWithOwner();
       const definition = definitionOf(scene, size);
       const own = [...owns, gadgetType(scene)];
@@ -275,7 +275,7 @@ export function containersSuite(open: OpenScene): void {
       ['could not be deleted', 503],
       ['changes while it is deleted', 409],
     ] as const) {
-      it(`keeps the backend of a webhook whose configuration ${why}`, async () => {
+      it(`the builder keeps the backend of a webhook whose configuration ${why}`, async () => {
         const { scene, owner } = await openWithOwner();
         const kind = 'MutatingWebhookConfiguration';
         const webhooks = {
@@ -304,7 +304,7 @@ export function containersSuite(open: OpenScene): void {
       });
     }
 
-    it('deletes a Namespace only after the owned objects in it are gone', async () => {
+    it('the builder deletes a Namespace only after the owned objects in it are gone', async () => {
       const { scene, owner } = await openWithOwner();
       await builder(scene, owner)
         .object(placeOf(scene), pruned)
@@ -326,7 +326,7 @@ export function containersSuite(open: OpenScene): void {
       ]);
     });
 
-    it('deletes a definition only after its custom resources are gone', async () => {
+    it('the builder deletes a definition only after its custom resources are gone', async () => {
       const { scene, owner } = await openWithOwner();
       const own = [...owns, gadgetType(scene)];
       const held = gadget(scene, { size: 1 }, ['example.com/hold']);
@@ -351,7 +351,7 @@ export function containersSuite(open: OpenScene): void {
       ]);
     });
 
-    it('keeps a Namespace that contains a chained object or an object that is never pruned', async () => {
+    it('the builder keeps a Namespace that contains a chained object or an object that is never pruned', async () => {
       const { scene, owner } = await openWithOwner();
       const chain = (): Builder =>
         builder(scene, owner).object(placeOf(scene), pruned).persistentVolumeClaim(claimIn(scene));

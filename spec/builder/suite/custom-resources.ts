@@ -90,7 +90,7 @@ export function customResourcesSuite(open: OpenScene): void {
     ['a map that may be null', { spec: {}, maybe: { size: 1 } }, { spec: {}, maybe: {} }],
   ];
   for (const [what, before, after] of cases) {
-    it(`empties ${what} without an error, and writes nothing in the next reconcile`, async () => {
+    it(`the builder empties ${what} without an error, and writes nothing in the next reconcile`, async () => {
       const scene = await open();
       const type = await serveWidgets(scene);
       await chainOf(scene, type, before).reconcile();
@@ -112,7 +112,7 @@ export function customResourcesSuite(open: OpenScene): void {
     });
   }
 
-  it('prunes the dependencies of a pruned custom resource only after the finalizers of that resource are removed', async () => {
+  it('the builder prunes the dependencies of a pruned custom resource only after the finalizers of that resource are removed', async () => {
     const scene = await open();
     const type = await serveWidgets(scene);
     const key = { namespace: scene.namespace, name: 'one' };
@@ -143,7 +143,7 @@ export function customResourcesSuite(open: OpenScene): void {
     });
   });
 
-  it('empties a list of the type set in a required spec', async () => {
+  it('the builder empties a list of the type set in a required spec', async () => {
     const scene = await open();
     const type = await serveWidgets(scene);
     await chainOf(scene, type, { spec: { hosts: ['a'] } }).reconcile();
@@ -156,7 +156,7 @@ export function customResourcesSuite(open: OpenScene): void {
     ]);
   });
 
-  it('removes the last finalizer in one write', async () => {
+  it('the builder removes the last finalizer in one write', async () => {
     const scene = await open();
     const type = await serveWidgets(scene);
     const chain = (finalizers: readonly string[]): Builder =>
@@ -169,7 +169,7 @@ export function customResourcesSuite(open: OpenScene): void {
     expect(metadata.finalizers ?? []).to.deep.equal([]);
   });
 
-  it('keeps the keys of other managers in a map that the desired state empties', async () => {
+  it('the builder keeps the keys of other managers in a map that the desired state empties', async () => {
     const scene = await open();
     const type = await serveWidgets(scene);
     await chainOf(scene, type, { spec: { size: 3, tags: { a: 'b' } } }).reconcile();
@@ -180,7 +180,7 @@ export function customResourcesSuite(open: OpenScene): void {
     expect(await bodyOf(scene, type)).to.deep.equal({ spec: { tags: { theirs: 'x' } } });
   });
 
-  it('keeps an empty map of another manager when it removes its own last key from the map', async () => {
+  it('the builder keeps an empty map of another manager when it removes its own last key from the map', async () => {
     const scene = await open();
     const type = await serveWidgets(scene);
     await chainOf(scene, type, { spec: size }).reconcile();
@@ -190,7 +190,7 @@ export function customResourcesSuite(open: OpenScene): void {
     expect(await bodyOf(scene, type)).to.deep.equal({ spec: { ...size, tags: {} } });
   });
 
-  it('completes a change if the operator stopped after it emptied a map and before it applied the rest', async () => {
+  it('the builder completes a change if the operator stopped after it emptied a map and before it applied the rest', async () => {
     const scene = await open();
     const type = await serveWidgets(scene);
     await chainOf(scene, type, { spec: { limits: { cpu: 1 }, size: 1 } }).reconcile();
@@ -201,7 +201,7 @@ export function customResourcesSuite(open: OpenScene): void {
     expect(await bodyOf(scene, type)).to.deep.equal(after);
   });
 
-  it('names the object and the field if a required spec is missing', async () => {
+  it('the builder names the object and the field if a required spec is missing', async () => {
     const scene = await open();
     const type = await serveWidgets(scene);
     await chainOf(scene, type, { spec: size }).reconcile();

@@ -30,7 +30,7 @@ function chainOf(scene: Scene): Builder {
 
 /** Specs about changes of other managers: the builder repairs its own fields, and keeps the fields of the others. */
 export function driftSuite(open: OpenScene): void {
-  it('repairs a field that another client edited, and reports path, values and manager', async () => {
+  it('the builder repairs a field that another client edited, and reports path, values and manager', async () => {
     const scene = await open();
     await chainOf(scene).reconcile();
     await scene.edit(ConfigMap, 'env', { body: { data: { A: 'edited' } }, by: 'kubectl-edit' });
@@ -43,7 +43,7 @@ export function driftSuite(open: OpenScene): void {
     expect(summary(await chainOf(scene).reconcile())).to.include('unchanged ConfigMap/env');
   });
 
-  it('reports a change of the desired state separately from repaired drift', async () => {
+  it('the builder reports a change of the desired state separately from repaired drift', async () => {
     const scene = await open();
     const chain = (b: string): Builder =>
       scene.builder().configMap({ name: 'env', data: { a: '1', b } });
@@ -72,7 +72,7 @@ export function driftSuite(open: OpenScene): void {
       'unknown',
     ],
   ] as const) {
-    it(`restores a removed field, ${title}`, async () => {
+    it(`the builder restores a removed field, ${title}`, async () => {
       const scene = await open();
       await chainOf(scene).reconcile();
       await scene.edit(ConfigMap, 'env', { body, by });
@@ -85,7 +85,7 @@ export function driftSuite(open: OpenScene): void {
     });
   }
 
-  it('repairs an atomic list and an entry of a keyed list', async () => {
+  it('the builder repairs an atomic list and an entry of a keyed list', async () => {
     const scene = await open();
     await chainOf(scene).reconcile();
     const container = { name: 'web', image: 'registry.example/evil', args: ['--slow'] };
@@ -100,7 +100,7 @@ export function driftSuite(open: OpenScene): void {
     expect([live?.image, live?.args]).to.deep.equal(['registry.example/web:1', ['--fast']]);
   });
 
-  it('repairs a field after another manager replaced the whole object by an update', async () => {
+  it('the builder repairs a field after another manager replaced the whole object by an update', async () => {
     const scene = await open();
     await chainOf(scene).reconcile();
     const live = await scene.get(ConfigMap, 'env');
@@ -109,7 +109,7 @@ export function driftSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'env')).data).to.deep.equal({ A: '1' });
   });
 
-  it('keeps fields of other managers, even when the desired state changes', async () => {
+  it('the builder keeps fields of other managers, even when the desired state changes', async () => {
     const scene = await open();
     await chainOf(scene).reconcile();
     await scene.edit(Deployment, 'web', {
@@ -138,7 +138,7 @@ export function driftSuite(open: OpenScene): void {
     });
   });
 
-  it('keeps an injected sidecar and its ports', async () => {
+  it('the builder keeps an injected sidecar and its ports', async () => {
     const scene = await open();
     await chainOf(scene).reconcile();
     const live = await scene.get(Deployment, 'web');
@@ -151,7 +151,7 @@ export function driftSuite(open: OpenScene): void {
     expect(after?.map(({ name }) => name)).to.deep.equal(['web', 'proxy']);
   });
 
-  it('applies an object again after its managedFields were cleared', async () => {
+  it('the builder applies an object again after its managedFields were cleared', async () => {
     const scene = await open();
     await chainOf(scene).reconcile();
     await scene.edit(Service, 'web', { body: { metadata: { managedFields: [{}] } } });
@@ -159,7 +159,7 @@ export function driftSuite(open: OpenScene): void {
     expect(summary(await chainOf(scene).reconcile())).to.include('unchanged Service/web');
   });
 
-  it('removes its own undesired fields, but no others, after managedFields were cleared', async () => {
+  it('the builder removes its own undesired fields, but no others, after managedFields were cleared', async () => {
     const scene = await open();
     const side = { name: 'side', image: 'registry.example/side:1' };
     const chain = (data: Record<string, string>, more: readonly (typeof side)[]): Builder =>
@@ -181,7 +181,7 @@ export function driftSuite(open: OpenScene): void {
     expect(containers.map(({ name }) => name)).to.deep.equal(['web']);
   });
 
-  it('warns once that the cache drops managedFields, and reports no changes', async () => {
+  it('the builder warns once that the cache drops managedFields, and reports no changes', async () => {
     const scene = await open();
     const kinds = [ConfigMap];
     const { client, stop } = await withCache(scene.operator.client, kinds, false);
@@ -202,7 +202,7 @@ export function driftSuite(open: OpenScene): void {
     expect(warnings[0]).to.include('ConfigMap').and.to.include('keepManagedFields');
   });
 
-  it('reports drift in an Event with path and manager', async () => {
+  it('the builder reports drift in an Event with path and manager', async () => {
     const scene = await open();
     await chainOf(scene).reconcile();
     await scene.edit(ConfigMap, 'env', { body: { data: { A: 'edited' } } });

@@ -17,7 +17,7 @@ export function eventsSuite(open: OpenScene): void {
       .configMap({ name: 'env', data: { A: value } })
       .deployment({ name: 'web', podSpec, rolloutOn: ['env'] });
 
-  it('emits an event with its cause for each write, rollout and prune', async () => {
+  it('the builder emits an event with its cause for each write, rollout and prune', async () => {
     const scene = await open();
     const emitter = new OperatorEvents();
     const heard: string[] = [];
@@ -44,7 +44,7 @@ export function eventsSuite(open: OpenScene): void {
     expect(heard).to.include('pruned ConfigMap/env no longer desired');
   });
 
-  it('reports no changes in the event of an object that is created again', async () => {
+  it('the builder reports no changes in the event of an object that is created again', async () => {
     const scene = await open();
     const emitter = new OperatorEvents();
     const heard: unknown[] = [];
@@ -64,7 +64,7 @@ export function eventsSuite(open: OpenScene): void {
     ]);
   });
 
-  it('names the changed field in the deleted and the created event of a recreated object', async () => {
+  it('the builder names the changed field in the deleted and the created event of a recreated object', async () => {
     const scene = await open();
     const emitter = new OperatorEvents();
     const heard: unknown[] = [];
@@ -81,7 +81,7 @@ export function eventsSuite(open: OpenScene): void {
     expect(heard).to.deep.equal([['created'], ['deleted', 'data.A'], ['created', 'data.A']]);
   });
 
-  it('emits only one event "failed" if the builder replaces the refusal of the server by its own error', async () => {
+  it('the builder emits only one event "failed" if the builder replaces the refusal of the server by its own error', async () => {
     const scene = await open();
     const emitter = new OperatorEvents();
     const heard: unknown[] = [];
@@ -99,7 +99,7 @@ export function eventsSuite(open: OpenScene): void {
     expect(heard).to.deep.equal([['env', 'apply', 'ImmutableField']]);
   });
 
-  it('emits one event "failed" for each failed object, even if it sent no request for the object', async () => {
+  it('the builder emits one event "failed" for each failed object, even if it sent no request for the object', async () => {
     const scene = await open();
     const emitter = new OperatorEvents();
     const heard: string[] = [];
@@ -128,7 +128,7 @@ export function eventsSuite(open: OpenScene): void {
     expect(heard).to.deep.equal(['delete shop TooManyDeletions']);
   });
 
-  it('writes one Event on the owner about a created object, and none when nothing changes', async () => {
+  it('the builder writes one Event on the owner about a created object, and none when nothing changes', async () => {
     const scene = await open();
     const recorder = new EventRecorder({ client: scene.operator.client, controllerName });
     const own = (): Builder =>
@@ -144,7 +144,7 @@ export function eventsSuite(open: OpenScene): void {
     ).to.deep.equal([['Created', 'shop', 'env']]);
   });
 
-  it('writes one Event for all created objects and one for all configured objects', async () => {
+  it('the builder writes one Event for all created objects and one for all configured objects', async () => {
     const scene = await open();
     const { recorder, notes } = recording(scene);
     const reconcile = async (value: string): Promise<void> => {
@@ -176,7 +176,7 @@ export function eventsSuite(open: OpenScene): void {
     expect(await notes()).to.have.length(2);
   });
 
-  it('writes one Event for the objects that several partial reconciles create', async () => {
+  it('the builder writes one Event for the objects that several partial reconciles create', async () => {
     const scene = await open();
     const { recorder, notes } = recording(scene);
     const builder = scene
@@ -191,7 +191,7 @@ export function eventsSuite(open: OpenScene): void {
     ]);
   });
 
-  it('writes an Event about the created objects and a warning if the reconcile fails later', async () => {
+  it('the builder writes an Event about the created objects and a warning if the reconcile fails later', async () => {
     const scene = await open();
     const { recorder, notes } = recording(scene);
     const failing = scene
@@ -209,7 +209,7 @@ export function eventsSuite(open: OpenScene): void {
     expect(found).to.have.length(2);
   });
 
-  it('names as many created objects in an Event as fit, and aggregates many warnings', async () => {
+  it('the builder names as many created objects in an Event as fit, and aggregates many warnings', async () => {
     const scene = await open();
     const { recorder, notes } = recording(scene);
     const names = Array.from({ length: 30 }, (_, n) => `c-${'x'.repeat(30)}-${n}`);

@@ -24,7 +24,7 @@ const image = 'registry.example/web:1';
 
 /** Specs about the changes that roll pods, and the pods that they roll. */
 export function hashingSuite(open: OpenScene): void {
-  it('rolls only the pods of workloads that use the changed ConfigMap', async () => {
+  it('the builder rolls only the pods of workloads that use the changed ConfigMap', async () => {
     const scene = await open();
     const chain = (a: string): Builder =>
       scene
@@ -63,7 +63,7 @@ export function hashingSuite(open: OpenScene): void {
     }
   });
 
-  it('adds to the env of every container a hash variable for each reference, in sorted order', async () => {
+  it('the builder adds to the env of every container a hash variable for each reference, in sorted order', async () => {
     const scene = await open();
     await scene
       .builder()
@@ -95,7 +95,7 @@ export function hashingSuite(open: OpenScene): void {
     expect(spec?.initContainers?.[0]?.env).to.deep.equal(stamps);
   });
 
-  it('adds envFromConfigMap and envFromSecret to the containers, and rolls the pods when the data changes', async () => {
+  it('the builder adds envFromConfigMap and envFromSecret to the containers, and rolls the pods when the data changes', async () => {
     const scene = await open();
     await scene
       .builder()
@@ -114,7 +114,7 @@ export function hashingSuite(open: OpenScene): void {
     ]);
   });
 
-  it('changes no template when only the labels of a ConfigMap change', async () => {
+  it('the builder changes no template when only the labels of a ConfigMap change', async () => {
     const scene = await open();
     const chain = (label: string): Builder =>
       scene
@@ -131,7 +131,7 @@ export function hashingSuite(open: OpenScene): void {
     expect(after.generation).to.equal(before.generation);
   });
 
-  it('rolls the pods when a Secret changes, and not when the same Secret is applied again', async () => {
+  it('the builder rolls the pods when a Secret changes, and not when the same Secret is applied again', async () => {
     const scene = await open();
     const chain = (password: string): Builder =>
       scene
@@ -145,7 +145,7 @@ export function hashingSuite(open: OpenScene): void {
     expect(await envOf(scene, 'web')).not.to.deep.equal(first);
   });
 
-  it('does not change an existing Job when a ConfigMap changes, but updates the template of a CronJob', async () => {
+  it('the builder does not change an existing Job when a ConfigMap changes, but updates the template of a CronJob', async () => {
     const scene = await open();
     const chain = (value: string): Builder =>
       scene
@@ -180,7 +180,7 @@ export function hashingSuite(open: OpenScene): void {
     ]);
   });
 
-  it('rolls no pods when objects with rolloutOnChange: false change, unless rolloutOn of the workload names them', async () => {
+  it('the builder rolls no pods when objects with rolloutOnChange: false change, unless rolloutOn of the workload names them', async () => {
     const scene = await open();
     const chain = (value: string, rolloutOnChange?: boolean): Builder =>
       scene
@@ -216,7 +216,7 @@ export function hashingSuite(open: OpenScene): void {
     expect(wrong).to.throw(/^ConfigMap rules: rolloutOnChange: want true or false/);
   });
 
-  it('rolls the pods when a ConfigMap outside the chain changes, but only with followReferences', async () => {
+  it('the builder rolls the pods when a ConfigMap outside the chain changes, but only with followReferences', async () => {
     const scene = await open();
     const { namespace } = scene;
     const configMap = {
@@ -244,7 +244,7 @@ export function hashingSuite(open: OpenScene): void {
     expect(await envOf(scene, 'follows')).to.deep.equal(hash('2'));
   });
 
-  it('rolls no pods while an object outside the chain that the pods need is missing', async () => {
+  it('the builder rolls no pods while an object outside the chain that the pods need is missing', async () => {
     const scene = await open();
     const { namespace } = scene;
     const create = (): Promise<unknown> =>
@@ -279,7 +279,7 @@ export function hashingSuite(open: OpenScene): void {
     expect(await envOf(scene, 'web')).to.equal(undefined);
   });
 
-  it('rolls no pods if a Secret is deleted and created again with the same data', async () => {
+  it('the builder rolls no pods if a Secret is deleted and created again with the same data', async () => {
     const scene = await open();
     const chain = (): Builder =>
       scene
@@ -297,7 +297,7 @@ export function hashingSuite(open: OpenScene): void {
     expect(summary(await chain().reconcile())).to.include('unchanged Deployment/web');
   });
 
-  it('rolls no pods because of data that is not applied yet, whatever the order of the reconcile methods', async () => {
+  it('the builder rolls no pods because of data that is not applied yet, whatever the order of the reconcile methods', async () => {
     const scene = await open();
     const chain = (a: string): Builder =>
       scene
@@ -325,7 +325,7 @@ export function hashingSuite(open: OpenScene): void {
     expect(summary(await chain('2').reconcile())).to.include('unchanged Deployment/web');
   });
 
-  it('puts the hash of a missing ConfigMap into the template, so that its creation rolls no pods', async () => {
+  it('the builder puts the hash of a missing ConfigMap into the template, so that its creation rolls no pods', async () => {
     const scene = await open();
     const chain = (): Builder =>
       scene
@@ -339,7 +339,7 @@ export function hashingSuite(open: OpenScene): void {
     ]);
   });
 
-  it('sets distinct hash variables for two object names that give the same variable name, in either order', async () => {
+  it('the builder sets distinct hash variables for two object names that give the same variable name, in either order', async () => {
     const scene = await open();
     const chain = (first: string, second: string): Builder =>
       scene

@@ -41,7 +41,7 @@ export function immutableSuite(open: OpenScene): void {
   const setOf = (scene: Scene, serviceName: string, onImmutable: Policy = 'fail'): Builder =>
     scene.builder({ onImmutable }).statefulSet({ name: 'web', podSpec, spec: { serviceName } });
 
-  it('fails by default if an immutable field changes, and names the field in the error and the event', async () => {
+  it('the builder fails by default if an immutable field changes, and names the field in the error and the event', async () => {
     const scene = await open();
     await setOf(scene, 'one').reconcile();
     const [error] = await errorsOf(setOf(scene, 'two'));
@@ -55,7 +55,7 @@ export function immutableSuite(open: OpenScene): void {
     expect((await scene.get(StatefulSet, 'web')).spec?.serviceName).to.equal('one');
   });
 
-  it('recreates an object whose immutable field changes with onImmutable: recreate', async () => {
+  it('the builder recreates an object whose immutable field changes with onImmutable: recreate', async () => {
     const scene = await open();
     await setOf(scene, 'one').reconcile();
     const { uid } = (await scene.get(StatefulSet, 'web')).metadata;
@@ -71,7 +71,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(scene.events.filter(({ type }) => type === 'Warning')).to.deep.equal([]);
   });
 
-  it('deletes nothing if the new version of the object to recreate would be invalid', async () => {
+  it('the builder deletes nothing if the new version of the object to recreate would be invalid', async () => {
     const scene = await open();
     await setOf(scene, 'one').reconcile();
     const { uid } = (await scene.get(StatefulSet, 'web')).metadata;
@@ -95,7 +95,7 @@ export function immutableSuite(open: OpenScene): void {
     ['podManagementPolicy', { podManagementPolicy: 'Parallel' }, 'spec.podManagementPolicy'],
   ];
   for (const [name, spec, path] of droppable) {
-    it(`treats the removal of ${name} as a change of an immutable field`, async () => {
+    it(`the builder treats the removal of ${name} as a change of an immutable field`, async () => {
       const scene = await open();
       const chain = (onImmutable: Policy, dropped: object): Builder =>
         scene.builder({ onImmutable }).statefulSet({
@@ -113,7 +113,7 @@ export function immutableSuite(open: OpenScene): void {
     });
   }
 
-  it('changes and removes the mutable fields of a StatefulSet without recreating it', async () => {
+  it('the builder changes and removes the mutable fields of a StatefulSet without recreating it', async () => {
     const scene = await open();
     const chain = (spec: object, pod = podSpec): Builder =>
       scene.builder({ onImmutable: 'recreate' }).statefulSet({ name: 'web', podSpec: pod, spec });
@@ -142,7 +142,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(planned?.immutable).to.deep.equal(['spec.serviceName']);
   });
 
-  it('removes a default of the server that conflicts with the new value of another field', async () => {
+  it('the builder removes a default of the server that conflicts with the new value of another field', async () => {
     const scene = await open();
     const chain = (strategy: { type: string } | undefined): Builder =>
       scene.builder().deployment({ name: 'web', podSpec, replicas: 0, strategy });
@@ -166,7 +166,7 @@ export function immutableSuite(open: OpenScene): void {
     expect((await scene.get(Deployment, 'web')).spec?.strategy?.type).to.equal('RollingUpdate');
   });
 
-  it('keeps a field of another manager, although the server then rejects the change', async () => {
+  it('the builder keeps a field of another manager, although the server then rejects the change', async () => {
     const scene = await open();
     const chain = (strategy: { type: string } | undefined): Builder =>
       scene.builder().deployment({ name: 'web', podSpec, replicas: 0, strategy });
@@ -180,7 +180,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(spec?.strategy?.rollingUpdate?.maxSurge).to.equal(2);
   });
 
-  it('treats the removal of a field from a claim template as a change of an immutable field', async () => {
+  it('the builder treats the removal of a field from a claim template as a change of an immutable field', async () => {
     const scene = await open();
     const chain = (more: object): Builder =>
       scene.builder({ onImmutable: 'recreate' }).statefulSet({
@@ -200,7 +200,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(template?.spec?.storageClassName).to.equal(undefined);
   });
 
-  it('treats the removal of a selector label as a change of an immutable field', async () => {
+  it('the builder treats the removal of a selector label as a change of an immutable field', async () => {
     const scene = await open();
     const chain = (selector: Record<string, string>): Builder =>
       scene
@@ -217,7 +217,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(set?.operation).to.equal('recreated');
   });
 
-  it('fails if the chain no longer sets clusterIP: None, and recreates the Service with onImmutable: recreate', async () => {
+  it('the builder fails if the chain no longer sets clusterIP: None, and recreates the Service with onImmutable: recreate', async () => {
     const scene = await open();
     const chain = (onImmutable: Policy, spec: object): Builder =>
       scene.builder({ onImmutable }).service({
@@ -236,7 +236,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(summary(await chain('fail', {}).reconcile())).to.deep.equal(['unchanged Service/web']);
   });
 
-  it('removes clusterIP or clusterIPs of a headless Service, but not both', async () => {
+  it('the builder removes clusterIP or clusterIPs of a headless Service, but not both', async () => {
     const scene = await open();
     const chain = (spec: object): Builder =>
       scene
@@ -253,7 +253,7 @@ export function immutableSuite(open: OpenScene): void {
     }
   });
 
-  it('makes a Service headless, and removes its ports', async () => {
+  it('the builder makes a Service headless, and removes its ports', async () => {
     const scene = await open();
     const chain = (spec: object): Builder =>
       scene.builder({ onImmutable: 'recreate' }).service({
@@ -266,7 +266,7 @@ export function immutableSuite(open: OpenScene): void {
     expect([clusterIP, ports]).to.deep.equal(['None', undefined]);
   });
 
-  it('keeps the address of a Service if the chain no longer sets its clusterIP', async () => {
+  it('the builder keeps the address of a Service if the chain no longer sets its clusterIP', async () => {
     const scene = await open();
     const chain = (spec: object): Builder =>
       scene
@@ -286,7 +286,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(results.find(({ ref }) => ref.name === 'none')?.operation).to.equal('configured');
   });
 
-  it('recreates a StatefulSet and keeps its pods with onImmutable: recreateOrphan', async () => {
+  it('the builder recreates a StatefulSet and keeps its pods with onImmutable: recreateOrphan', async () => {
     const scene = await open();
     await scene.reconcileUntilDone(() => setOf(scene, 'one'));
     const { uid } = (await scene.get(Pod, 'web-0')).metadata;
@@ -296,7 +296,7 @@ export function immutableSuite(open: OpenScene): void {
     expect((await scene.get(Pod, 'web-0')).metadata.uid).to.equal(uid);
   });
 
-  it('refuses to recreate a StatefulSet whose new selector does not match the pods that would remain', async () => {
+  it('the builder refuses to recreate a StatefulSet whose new selector does not match the pods that would remain', async () => {
     const scene = await open();
     const chain = (selector: Record<string, string>): Builder =>
       scene
@@ -310,7 +310,7 @@ export function immutableSuite(open: OpenScene): void {
     expect((await scene.get(StatefulSet, 'web')).metadata.uid).to.equal(uid);
   });
 
-  it('prefers the onImmutable of the object to the onImmutable of the builder', async () => {
+  it('the builder prefers the onImmutable of the object to the onImmutable of the builder', async () => {
     const scene = await open();
     const chain = (serviceName: string): Builder =>
       scene.builder({ onImmutable: 'recreate' }).statefulSet({
@@ -321,7 +321,7 @@ export function immutableSuite(open: OpenScene): void {
     expect((await errorsOf(chain('two')))[0]?.code).to.equal('ImmutableField');
   });
 
-  it('detects changed immutable fields of all other kinds that have immutable fields', async () => {
+  it('the builder detects changed immutable fields of all other kinds that have immutable fields', async () => {
     const scene = await open();
     const chain = (late: boolean): Builder => othersOf(scene, late);
     await chain(false).reconcile();
@@ -337,7 +337,7 @@ export function immutableSuite(open: OpenScene): void {
     ]);
   });
 
-  it('recreates objects of all other kinds with immutable fields', async () => {
+  it('the builder recreates objects of all other kinds with immutable fields', async () => {
     const scene = await open();
     await othersOf(scene, false).reconcile();
     const results = await othersOf(scene, true, 'recreate').reconcile();
@@ -361,7 +361,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(container?.image).to.equal('registry.example/late:1');
   });
 
-  it('deletes an object only in the version that it read', async () => {
+  it('the builder deletes an object only in the version that it read', async () => {
     const scene = await open();
     await setOf(scene, 'one').reconcile();
     const { uid } = (await scene.get(StatefulSet, 'web')).metadata;
@@ -385,7 +385,7 @@ export function immutableSuite(open: OpenScene): void {
     }
   });
 
-  it('reports invalid data as invalid, not as immutable', async () => {
+  it('the builder reports invalid data as invalid, not as immutable', async () => {
     const scene = await open();
     const chain = (key: string): Builder =>
       scene.builder({ onImmutable: 'recreate' }).configMap({ name: 'env', data: { [key]: '1' } });
@@ -395,7 +395,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(error?.message).not.to.include('recreated');
   });
 
-  it('keeps objects that depend on a recreated object pending until that object exists again', async () => {
+  it('the builder keeps objects that depend on a recreated object pending until that object exists again', async () => {
     const scene = await open();
     const chain = (value: string): Builder =>
       scene
@@ -415,7 +415,7 @@ export function immutableSuite(open: OpenScene): void {
     ]);
   });
 
-  it('reports the invalid field if the server rejects a change of a mutable field', async () => {
+  it('the builder reports the invalid field if the server rejects a change of a mutable field', async () => {
     const scene = await open();
     await setOf(scene, 'one').reconcile();
     const invalid = scene

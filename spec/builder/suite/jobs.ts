@@ -63,7 +63,7 @@ async function finished(scene: Scene): Promise<Job> {
 
 /** Specs about Jobs with `ttlSecondsAfterFinished`, which Kubernetes deletes while they are still in the chain. */
 export function jobsSuite(open: OpenScene): void {
-  it('runs a Job once, and sends no request after the Job is gone', async () => {
+  it('the builder runs a Job once, and sends no request after the Job is gone', async () => {
     const scene = await open();
     const operations = await untilGone(scene, () => chainOf(scene));
     expect(operations.filter((operation) => operation === 'created')).to.have.length(1);
@@ -79,7 +79,7 @@ export function jobsSuite(open: OpenScene): void {
     expect(again.map(({ run }) => run)).to.deep.equal([{ state: 'succeeded', message }]);
   });
 
-  it('does not create a second Job if the owner was read before the first Job finished', async () => {
+  it('the builder does not create a second Job if the owner was read before the first Job finished', async () => {
     const scene = await open();
     const before = scene.owner;
     await untilGone(scene, () => chainOf(scene));
@@ -90,7 +90,7 @@ export function jobsSuite(open: OpenScene): void {
     expect(summary(results)).to.deep.equal(['unchanged Job/migrate']);
   });
 
-  it('sets ttlSecondsAfterFinished only after the Job has finished, and then sends no more writes', async () => {
+  it('the builder sets ttlSecondsAfterFinished only after the Job has finished, and then sends no more writes', async () => {
     const scene = await open();
     await chainOf(scene, { ttl: 3600 }).reconcile();
     const running = await finished(scene);
@@ -110,7 +110,7 @@ export function jobsSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('runs a Job again when its spec changes, but not when only ttlSecondsAfterFinished changes', async () => {
+  it('the builder runs a Job again when its spec changes, but not when only ttlSecondsAfterFinished changes', async () => {
     const scene = await open();
     await untilGone(scene, () => chainOf(scene));
     const other = await chainOf(scene, { ttl: 7 }).reconcile();
@@ -127,7 +127,7 @@ export function jobsSuite(open: OpenScene): void {
     ['while setting ttlSecondsAfterFinished', { fault: stopped, verbs: ['apply'], when: 'after' }],
   ];
   for (const [when, rule] of points) {
-    it(`runs a Job once if the operator stopped ${when}`, async () => {
+    it(`the builder runs a Job once if the operator stopped ${when}`, async () => {
       const scene = await open();
       await chainOf(scene).reconcile();
       await finished(scene);
@@ -141,7 +141,7 @@ export function jobsSuite(open: OpenScene): void {
     });
   }
 
-  it('sets ttlSecondsAfterFinished in the next reconcile if the write failed after the end of the Job was recorded', async () => {
+  it('the builder sets ttlSecondsAfterFinished in the next reconcile if the write failed after the end of the Job was recorded', async () => {
     const scene = await open();
     const chain = (options: Partial<BuilderOptions> = {}): Builder =>
       chainOf(scene, { ttl: 600 }, options);
@@ -159,7 +159,7 @@ export function jobsSuite(open: OpenScene): void {
     expect(summary(await chain().reconcile())).to.deep.equal(['unchanged Job/migrate']);
   });
 
-  it('keeps a Job and warns if RBAC forbids the operator to patch the owner', async () => {
+  it('the builder keeps a Job and warns if RBAC forbids the operator to patch the owner', async () => {
     const scene = await open();
     await chainOf(scene).reconcile();
     await finished(scene);
@@ -173,7 +173,7 @@ export function jobsSuite(open: OpenScene): void {
     );
   });
 
-  it('deletes the annotation on the owner about a finished Job that is no longer chained', async () => {
+  it('the builder deletes the annotation on the owner about a finished Job that is no longer chained', async () => {
     const scene = await open();
     await untilGone(scene, () => chainOf(scene));
     expect(Object.keys(await readOwner(scene))).to.have.length(1);
@@ -183,7 +183,7 @@ export function jobsSuite(open: OpenScene): void {
     expect(await readOwner(scene)).to.deep.equal({});
   });
 
-  it('plans nothing for a finished Job', async () => {
+  it('the builder plans nothing for a finished Job', async () => {
     const scene = await open();
     await untilGone(scene, () => chainOf(scene));
     const plan = await chainOf(scene).plan();

@@ -26,7 +26,7 @@ const daemonOptions = { minReadySeconds: 7, updateStrategy: { type: 'OnDelete' }
 
 /** Defines the behaviour of single links: the fields that they write, and references to other links. */
 export function linksSuite(open: OpenScene): void {
-  it('refers to chained ConfigMaps, Secrets and claims in every way that a container can', async () => {
+  it('the builder refers to chained ConfigMaps, Secrets and claims in every way that a container can', async () => {
     const scene = await open();
     const long = `a.${'b'.repeat(70)}`;
     const chain = scene
@@ -85,7 +85,7 @@ export function linksSuite(open: OpenScene): void {
     ]);
   });
 
-  it('refuses a reference to an object that the chain does not have', async () => {
+  it('the builder refuses a reference to an object that the chain does not have', async () => {
     const scene = await open();
     const name: string = 'absent';
     for (const way of ['envOfConfigMap', 'envOfSecret', 'mountConfigMap', 'mountSecret'] as const) {
@@ -104,7 +104,7 @@ export function linksSuite(open: OpenScene): void {
     }
   });
 
-  it('writes every option of a workload into its spec, where the option overrides the same field of spec', async () => {
+  it('the builder writes every option of a workload into its spec, where the option overrides the same field of spec', async () => {
     const scene = await open();
     const chain = scene
       .builder()
@@ -124,7 +124,7 @@ export function linksSuite(open: OpenScene): void {
     expect((await scene.get(DaemonSet, 'agent')).spec).to.deep.include(daemonOptions);
   });
 
-  it('creates an object of every kind that has a method in the builder', async () => {
+  it('the builder creates an object of every kind that it has a method for', async () => {
     const scene = await open();
     const chain = (): Builder => everyKind(scene);
     const created = await chain().reconcile();

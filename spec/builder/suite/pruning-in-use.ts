@@ -27,7 +27,7 @@ export function pruningInUseSuite(open: OpenScene): void {
         roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
       });
 
-  it('keeps a claim, a Secret and a ServiceAccount while a workload with a pending update needs them', async () => {
+  it('the builder keeps a claim, a Secret and a ServiceAccount while a workload with a pending update needs them', async () => {
     const scene = await open();
     const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
     const using = (name: string): Builder =>
@@ -65,7 +65,7 @@ export function pruningInUseSuite(open: OpenScene): void {
     expect(await scene.find(Secret, 'old')).to.equal(undefined);
   });
 
-  it('keeps the permissions of old pods until a rollout has replaced them', async () => {
+  it('the builder keeps the permissions of old pods until a rollout has replaced them', async () => {
     const scene = await open();
     const owns = [...usedKinds, ServiceAccount, Role, RoleBinding];
     const chain = (name: string): Builder =>
@@ -87,7 +87,7 @@ export function pruningInUseSuite(open: OpenScene): void {
     expect(await scene.find(RoleBinding, 'old')).to.equal(undefined);
   });
 
-  it('keeps the objects that pods of a workload with prune: false need to restart', async () => {
+  it('the builder keeps the objects that pods of a workload with prune: false need to restart', async () => {
     const scene = await open();
     const owns = [...usedKinds, ServiceAccount, Role, RoleBinding];
     const [container] = podSpec.containers;
@@ -123,7 +123,7 @@ export function pruningInUseSuite(open: OpenScene): void {
     ]);
   });
 
-  it('keeps the objects that old pods of a workload with prune: false need until these pods are replaced', async () => {
+  it('the builder keeps the objects that old pods of a workload with prune: false need until these pods are replaced', async () => {
     const scene = await open();
     const chain = (env: string): Builder =>
       scene
@@ -146,7 +146,7 @@ export function pruningInUseSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'new')).not.to.equal(undefined);
   });
 
-  it('keeps a ConfigMap until the workload that still refers to it is updated', async () => {
+  it('the builder keeps a ConfigMap until the workload that still refers to it is updated', async () => {
     const scene = await open();
     const image = 'registry.example/web:1';
     const chain = (env: string, first: string): Builder =>
@@ -173,7 +173,7 @@ export function pruningInUseSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'old')).to.equal(undefined);
   });
 
-  it('keeps a ConfigMap until every pod that needs it to restart is gone', async () => {
+  it('the builder keeps a ConfigMap until every pod that needs it to restart is gone', async () => {
     const scene = await open();
     const chain = (env: string): Builder =>
       scene
@@ -204,7 +204,7 @@ export function pruningInUseSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'old')).to.equal(undefined);
   });
 
-  it('keeps old Secrets for images and volumes while a workload with a pending update uses them', async () => {
+  it('the builder keeps old Secrets for images and volumes while a workload with a pending update uses them', async () => {
     const scene = await open();
     const chain = (secret: string, image: string): Builder => {
       const containers = [{ name: 'web', image: `registry.example/web:${image}` }];

@@ -22,7 +22,7 @@ const ports = [{ port: 80 }];
 
 /** Specs about the deletion of objects that are no longer chained, and of no others. */
 export function pruningSuite(open: OpenScene): void {
-  it('distinguishes a Service from a ConfigMap of the same name', async () => {
+  it('the builder distinguishes a Service from a ConfigMap of the same name', async () => {
     const scene = await open();
     const both = scene
       .builder()
@@ -37,13 +37,13 @@ export function pruningSuite(open: OpenScene): void {
     expect(await scene.find(Service, 'web')).not.to.equal(undefined);
   });
 
-  it('prunes the last object of a kind', async () => {
+  it('the builder prunes the last object of a kind', async () => {
     const scene = await open();
     await scene.builder().configMap({ name: 'last', data: {} }).reconcile();
     expect(summary(await scene.builder().reconcile())).to.deep.equal(['deleted ConfigMap/last']);
   });
 
-  it('prunes Services, StatefulSets and NetworkPolicies', async () => {
+  it('the builder prunes Services, StatefulSets and NetworkPolicies', async () => {
     const scene = await open();
     const owns = [Service, StatefulSet, NetworkPolicy];
     await scene
@@ -59,7 +59,7 @@ export function pruningSuite(open: OpenScene): void {
     ]);
   });
 
-  it('keeps the objects of another owner, whatever their labels', async () => {
+  it('the builder keeps the objects of another owner, whatever their labels', async () => {
     const scene = await open();
     const labels = { app: 'shop' };
     const other = await newOwner(scene.admin, scene.namespace, 'other');
@@ -75,7 +75,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(summary(await theirs().reconcile())).to.deep.equal(['unchanged ConfigMap/theirs']);
   });
 
-  it('keeps a chained object although its reconcile method was not called', async () => {
+  it('the builder keeps a chained object although its reconcile method was not called', async () => {
     const scene = await open();
     const chain = (): Builder =>
       scene
@@ -88,7 +88,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(store.objectNameKind.get('web')).to.deep.equal(['Service']);
   });
 
-  it('keeps objects of the owner that the builder did not create', async () => {
+  it('the builder keeps objects of the owner that the builder did not create', async () => {
     const scene = await open();
     const { apiVersion, kind, metadata } = scene.owner;
     const { name = '', uid = '' } = metadata;
@@ -103,7 +103,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(summary(await scene.builder().reconcile())).to.deep.equal([]);
   });
 
-  it('keeps a claim that has the labels of the builder but another controller', async () => {
+  it('the builder keeps a claim that has the labels of the builder but another controller', async () => {
     const scene = await open();
     const other = await newOwner(scene.admin, scene.namespace, 'other');
     const { apiVersion, kind, metadata } = other;
@@ -124,7 +124,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(summary(await scene.builder().reconcile())).to.deep.equal([]);
   });
 
-  it('reads an object again before its deletion if it has changed since it was listed', async () => {
+  it('the builder reads an object again before its deletion if it has changed since it was listed', async () => {
     const scene = await open();
     await scene
       .builder()
@@ -152,7 +152,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'protected')).not.to.equal(undefined);
   });
 
-  it('keeps an object that another controller adopts just before its deletion', async () => {
+  it('the builder keeps an object that another controller adopts just before its deletion', async () => {
     const scene = await open();
     await scene.builder().configMap({ name: 'env' }).reconcile();
     const inner = scene.operator.client;
@@ -174,7 +174,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(await scene.builder().reconcile()).to.deep.equal([]);
   });
 
-  it('prunes objects in the reverse order of their application', async () => {
+  it('the builder prunes objects in the reverse order of their application', async () => {
     const scene = await open();
     const owns = [...usedKinds, Ingress];
     const defaultBackend = { service: { name: 'web', port: { number: 80 } } };
@@ -200,7 +200,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'env')).to.equal(undefined);
   });
 
-  it('leaves an object pending that changes before each attempt to delete it, and prunes it in a later reconcile', async () => {
+  it('the builder leaves an object pending that changes before each attempt to delete it, and prunes it in a later reconcile', async () => {
     const scene = await open();
     await scene.builder().configMap({ name: 'busy', data: {} }).reconcile();
     const inner = scene.operator.client;
@@ -219,14 +219,14 @@ export function pruningSuite(open: OpenScene): void {
     expect(summary(await scene.builder().reconcile())).to.deep.equal(['deleted ConfigMap/busy']);
   });
 
-  it('prunes the kinds of the chain even if owns does not list them', async () => {
+  it('the builder prunes the kinds of the chain even if owns does not list them', async () => {
     const scene = await open();
     await scene.builder({ owns: [] }).secret({ name: 'one' }).reconcile();
     const results = await scene.builder({ owns: [] }).secret({ name: 'two' }).reconcile();
     expect(summary(results)).to.deep.equal(['created Secret/two', 'deleted Secret/one']);
   });
 
-  it('keeps an object with prune: false in the chain or in an annotation', async () => {
+  it('the builder keeps an object with prune: false in the chain or in an annotation', async () => {
     const scene = await open();
     await scene
       .builder()
@@ -241,7 +241,7 @@ export function pruningSuite(open: OpenScene): void {
     ]);
   });
 
-  it('refuses to delete more than maxDeletions and lists the objects that it would delete', async () => {
+  it('the builder refuses to delete more than maxDeletions and lists the objects that it would delete', async () => {
     const scene = await open();
     const names = Array.from({ length: 12 }, (_, index) => `env-${index}`);
     const add = (chain: Builder, name: string): Builder => chain.configMap({ name, data: {} });
@@ -261,7 +261,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(results.filter(({ operation }) => operation === 'deleted')).to.have.length(7);
   });
 
-  it('deletes nothing by default if it would delete all owned objects', async () => {
+  it('the builder deletes nothing by default if it would delete all owned objects', async () => {
     const scene = await open();
     const byDefault = { maxDeletions: undefined };
     const chain = (...names: readonly string[]): Builder =>
@@ -289,7 +289,7 @@ export function pruningSuite(open: OpenScene): void {
     ]);
   });
 
-  it('includes new objects in the number to which maxDeletions refers, also in a plan', async () => {
+  it('the builder includes new objects in the number to which maxDeletions refers, also in a plan', async () => {
     const scene = await open();
     const chain = (prefix: string, maxDeletions?: '40%'): Builder =>
       Array.from({ length: 12 }, (_, index) => `${prefix}-${index}`).reduce<Builder>(
@@ -309,7 +309,7 @@ export function pruningSuite(open: OpenScene): void {
     ]);
   });
 
-  it('deletes more objects than maxDeletions allows if an annotation on the owner names its current generation', async () => {
+  it('the builder deletes more objects than maxDeletions allows if an annotation on the owner names its current generation', async () => {
     const scene = await open();
     const { namespace } = scene;
     scene.owner = await scene.admin.create<NetworkPolicy>({
@@ -341,14 +341,14 @@ export function pruningSuite(open: OpenScene): void {
     ]);
   });
 
-  it('prunes an object whose labels were removed', async () => {
+  it('the builder prunes an object whose labels were removed', async () => {
     const scene = await open();
     await scene.builder().configMap({ name: 'env', data: {} }).reconcile();
     await scene.edit(ConfigMap, 'env', { body: { metadata: { labels: null } } });
     expect(summary(await scene.builder().reconcile())).to.deep.equal(['deleted ConfigMap/env']);
   });
 
-  it('prunes only objects that have the scope of the builder', async () => {
+  it('the builder prunes only objects that have the scope of the builder', async () => {
     const scene = await open();
     const chain = (scope: string | undefined, ...names: readonly string[]): Builder =>
       names.reduce<Builder>((links, name) => links.configMap({ name }), scene.builder({ scope }));
@@ -366,7 +366,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'web-1')).not.to.equal(undefined);
   });
 
-  it('lists a kind only occasionally if owns is absent and the owner has no objects of the kind', async () => {
+  it('the builder lists a kind only occasionally if owns is absent and the owner has no objects of the kind', async () => {
     const scene = await open();
     const { owner, operator } = scene;
     const chain = (): Builder =>
@@ -386,7 +386,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(summary(results)).to.deep.equal(['unchanged ConfigMap/env', 'deleted Secret/token']);
   });
 
-  it('deletes nothing with maxDeletions: 0', async () => {
+  it('the builder deletes nothing with maxDeletions: 0', async () => {
     const scene = await open();
     await scene.builder().configMap({ name: 'env', data: {} }).reconcile();
     const refused = await scene
@@ -396,7 +396,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(refused).to.have.property('code', 'TooManyDeletions');
   });
 
-  it('skips kinds that RBAC forbids it to list, and reports them once', async () => {
+  it('the builder skips kinds that RBAC forbids it to list, and reports them once', async () => {
     const scene = await open();
     await scene
       .builder()
@@ -414,7 +414,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(reports[0]?.note).to.include('deployments, secrets');
   });
 
-  it('prunes every kind that has a method if owns is absent', async () => {
+  it('the builder prunes every kind that has a method if owns is absent', async () => {
     const scene = await open();
     const { owner } = scene;
     const client = forwarding(scene.operator.client);
@@ -431,7 +431,7 @@ export function pruningSuite(open: OpenScene): void {
     expect(await scene.find(Secret, 'token')).to.equal(undefined);
   });
 
-  it('prunes a workload together with its pods', async () => {
+  it('the builder prunes a workload together with its pods', async () => {
     const scene = await open();
     const chain = (): Builder => scene.builder().deployment({ name: 'web', podSpec });
     await scene.reconcileUntilDone(chain);

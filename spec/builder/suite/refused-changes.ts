@@ -28,7 +28,7 @@ export function refusedChangesSuite(open: OpenScene): void {
       [{ field: 'spec.paused', message: 'Forbidden: field is immutable' }],
     ],
   ] as const) {
-    it(`deletes nothing if the change is refused by ${title}`, async () => {
+    it(`the builder deletes nothing if the change is refused by ${title}`, async () => {
       const scene = await open();
       await recreatingChain(scene, 'a').reconcile();
       const { uid } = (await scene.get(Deployment, 'api')).metadata;
@@ -39,7 +39,7 @@ export function refusedChangesSuite(open: OpenScene): void {
     });
   }
 
-  it('recreates an object if a webhook reports a changed field as immutable', async () => {
+  it('the builder recreates an object if a webhook reports a changed field as immutable', async () => {
     const scene = await open();
     await recreatingChain(scene, 'a').reconcile();
     const { uid } = (await scene.get(Deployment, 'api')).metadata;
@@ -54,7 +54,7 @@ export function refusedChangesSuite(open: OpenScene): void {
     expect((await scene.get(Deployment, 'api')).metadata.uid).not.to.equal(uid);
   });
 
-  it('tries again to recreate an object if a policy refuses the new object', async () => {
+  it('the builder tries again to recreate an object if a policy refuses the new object', async () => {
     const scene = await open();
     await recreatingChain(scene, 'a').reconcile();
     const message = `deployments.apps "api" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`;

@@ -66,7 +66,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     return spec?.template.spec?.containers[0]?.image;
   }
 
-  it('does not wait for a workload with unready pods if no rollout of that workload is in progress', async () => {
+  it('the builder does not wait for a workload with unready pods if no rollout of that workload is in progress', async () => {
     const scene = await open();
     const unready: Workload = { unschedulable: true };
     await chain(scene, [unready, {}]).reconcile();
@@ -83,7 +83,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     ]);
   });
 
-  it('delays only the pod template while another rollout is in progress, and applies it afterwards', async () => {
+  it('the builder delays only the pod template while another rollout is in progress, and applies it afterwards', async () => {
     const scene = await open();
     await behindRollout(scene);
     const before = await scene.get(Deployment, 'two');
@@ -122,7 +122,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     await scene.reconcileUntilDone(() => chain(scene, [{ image: '3' }, two]));
   }
 
-  it('applies the autoscaler of a workload whose pod template is delayed', async () => {
+  it('the builder applies the autoscaler of a workload whose pod template is delayed', async () => {
     const scene = await open();
     await behindRollout(scene);
     const builder = chain(scene, [
@@ -135,7 +135,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     ]);
   });
 
-  it('delays a pod template even if managedFields no longer show that the operator owns fields of it', async () => {
+  it('the builder delays a pod template even if managedFields no longer show that the operator owns fields of it', async () => {
     const scene = await open();
     await behindRollout(scene);
     await scene.edit(Deployment, 'two', { body: { metadata: { managedFields: [{}] } } });
@@ -148,7 +148,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     expect(await imageOf(scene, 'two')).to.equal('registry.example/web:2');
   });
 
-  it('keeps the fields of other managers in a delayed pod template', async () => {
+  it('the builder keeps the fields of other managers in a delayed pod template', async () => {
     const scene = await open();
     await behindRollout(scene);
     const mesh = { name: 'mesh', image: 'registry.example/mesh:1' };
@@ -182,7 +182,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     });
   });
 
-  it('does not apply a delayed pod template after the chain returns to the old one', async () => {
+  it('the builder does not apply a delayed pod template after the chain returns to the old one', async () => {
     const scene = await open();
     await behindRollout(scene);
     const { spec } = await scene.get(Deployment, 'two');
@@ -195,7 +195,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('repairs drift of a later workload during a rollout, also in its pod template', async () => {
+  it('the builder repairs drift of a later workload during a rollout, also in its pod template', async () => {
     const scene = await open();
     await behindRollout(scene);
     await scene.edit(Deployment, 'two', { body: { spec: { replicas: 0 } } });
@@ -212,7 +212,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     expect(await imageOf(scene, 'two')).to.equal('registry.example/web:1');
   });
 
-  it('applies the fix of a broken workload while the rollout of an earlier workload is stuck', async () => {
+  it('the builder applies the fix of a broken workload while the rollout of an earlier workload is stuck', async () => {
     const scene = await open();
     await behindRollout(scene);
     await chain(scene, [broken, broken], { rollout: 'parallel' }).reconcile();
@@ -230,7 +230,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     expect(await imageOf(scene, 'two')).to.equal('registry.example/web:3');
   });
 
-  it('does not wait for the rollout of a paused Deployment', async () => {
+  it('the builder does not wait for the rollout of a paused Deployment', async () => {
     const scene = await open();
     const paused = (image: string, spec: { paused: boolean }): Builder =>
       scene
@@ -249,7 +249,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     });
   });
 
-  it('does not wait for the rollout of an earlier workload with rollout: parallel', async () => {
+  it('the builder does not wait for the rollout of an earlier workload with rollout: parallel', async () => {
     const scene = await open();
     await behindRollout(scene);
     const parallel = chain(scene, [broken, { image: '2' }], { rollout: 'parallel' });
@@ -260,7 +260,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     expect(summary(await parallel.reconcile())[1]).to.equal('configured Deployment/two');
   });
 
-  it('does not recreate a workload while the rollout of an earlier workload is in progress', async () => {
+  it('the builder does not recreate a workload while the rollout of an earlier workload is in progress', async () => {
     const scene = await open();
     await behindRollout(scene);
     const recreated = (one: Workload): Builder =>
@@ -273,7 +273,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     expect((await scene.get(Deployment, 'two')).metadata.uid).to.equal(uid);
   });
 
-  it('creates workloads one after the other with orderCreation', async () => {
+  it('the builder creates workloads one after the other with orderCreation', async () => {
     const scene = await open();
     const ordered = (): Builder => chain(scene, [{}, {}], { orderCreation: true });
     const reasons = (await ordered().plan()).objects.map(({ reason }) => reason);
@@ -290,7 +290,7 @@ export function rolloutGateSuite(open: OpenScene): void {
     expect(rolloutStatus(await scene.get(StatefulSet, 'one')).complete).to.equal(true);
   });
 
-  it('plans the other changes of a workload at once if only its pod template waits for a rollout', async () => {
+  it('the builder plans the other changes of a workload at once if only its pod template waits for a rollout', async () => {
     const scene = await open();
     await behindRollout(scene);
     const plan = await chain(scene, [broken, { image: '2', replicas: 2 }]).plan();

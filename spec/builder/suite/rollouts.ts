@@ -25,7 +25,7 @@ export function rolloutsSuite(open: OpenScene): void {
       .statefulSet({ name: 'three', nodeType: 'query', podSpec: spec });
   }
 
-  it('creates all workloads at once, and updates them one after the other in the order of the chain', async () => {
+  it('the builder creates all workloads at once, and updates them one after the other in the order of the chain', async () => {
     const scene = await open();
     expect(summary(await ordered(scene, '1').reconcile())).to.deep.equal([
       'created StatefulSet/one',
@@ -54,7 +54,7 @@ export function rolloutsSuite(open: OpenScene): void {
     ]);
   });
 
-  it('follows rolloutOrder of the chain if both the chain and the builder set it', async () => {
+  it('the builder follows rolloutOrder of the chain if both the chain and the builder set it', async () => {
     const scene = await open();
     const set = (name: string) => ({ name, nodeType: name, replicas: 0, podSpec });
     const chain = scene
@@ -67,7 +67,7 @@ export function rolloutsSuite(open: OpenScene): void {
     expect(await planned(chain.rolloutOrder(['data', 'master']))).to.deep.equal(['data', 'master']);
   });
 
-  it('follows rolloutOrder by node type, whatever the order of the chain', async () => {
+  it('the builder follows rolloutOrder by node type, whatever the order of the chain', async () => {
     const scene = await open();
     const order = ['query', 'master', 'data'];
     await scene.reconcileUntilDone(() => ordered(scene, '1', order));
@@ -80,7 +80,7 @@ export function rolloutsSuite(open: OpenScene): void {
     expect(summary(next)).to.include('configured Deployment/two');
   });
 
-  it('delays later workloads while a rollout is broken, and reports the rollout as stuck after the deadline', async () => {
+  it('the builder delays later workloads while a rollout is broken, and reports the rollout as stuck after the deadline', async () => {
     const scene = await open();
     const chain = (image: string, broken = false): Builder =>
       scene
@@ -106,7 +106,7 @@ export function rolloutsSuite(open: OpenScene): void {
     expect(scene.events.map(({ reason }) => reason)).to.include('RolloutStuck');
   });
 
-  it('requeues at the progress deadline of a rollout in progress', async () => {
+  it('the builder requeues at the progress deadline of a rollout in progress', async () => {
     const scene = await open();
     const chain = (image: string): Builder =>
       scene.builder().statefulSet({ name: 'one', podSpec: { containers: containers(image) } });
@@ -115,7 +115,7 @@ export function rolloutsSuite(open: OpenScene): void {
     expect(result?.requeueAfterMs).to.be.within(1, 602_000);
   });
 
-  it('names the pod of a broken revision that blocks a repaired StatefulSet, and deletes the pod with unblock', async () => {
+  it('the builder names the pod of a broken revision that blocks a repaired StatefulSet, and deletes the pod with unblock', async () => {
     const scene = await open();
     const chain = (image: string, broken: boolean, unblock = false): Builder =>
       scene.builder().statefulSet({
@@ -142,7 +142,7 @@ export function rolloutsSuite(open: OpenScene): void {
     expect((await scene.get(Pod, 'one-0')).metadata.uid).not.to.equal(uid);
   });
 
-  it('does not wait for a DaemonSet with updateStrategy OnDelete', async () => {
+  it('the builder does not wait for a DaemonSet with updateStrategy OnDelete', async () => {
     const scene = await open();
     const chain = (image: string): Builder =>
       scene
@@ -163,7 +163,7 @@ export function rolloutsSuite(open: OpenScene): void {
     expect(await scene.find(DaemonSet, 'agent')).not.to.equal(undefined);
   });
 
-  it('keeps a workload pending if an earlier workload has failed', async () => {
+  it('the builder keeps a workload pending if an earlier workload has failed', async () => {
     const scene = await open();
     const chain = (image: string, selector?: Record<string, string>): Builder =>
       scene

@@ -18,7 +18,7 @@ export function serverFailuresSuite(open: OpenScene): void {
     ['does not respond', { type: 'timeout' }, 'Timeout', false],
   ];
   for (const [title, fault, code, terminal] of faults) {
-    it(`throws a typed error that names the object if the server ${title}, and recovers afterwards`, async () => {
+    it(`the builder throws a typed error that names the object if the server ${title}, and recovers afterwards`, async () => {
       const scene = await open();
       const chain = (client = scene.operator.client): Builder =>
         scene
@@ -54,7 +54,7 @@ export function serverFailuresSuite(open: OpenScene): void {
     ],
   ];
   for (const [title, status, message] of later) {
-    it(`does not report the failure as terminal if the request failed for an object that ${title}`, async () => {
+    it(`the builder does not report the failure as terminal if the request failed for an object that ${title}`, async () => {
       const scene = await open();
       const reason = status === 422 ? 'Invalid' : 'BadRequest';
       const fault = { type: 'error', status, reason, message } as const;
@@ -67,7 +67,7 @@ export function serverFailuresSuite(open: OpenScene): void {
     });
   }
 
-  it('reports an object as unchanged in the next reconcile if the response to its write was lost', async () => {
+  it('the builder reports an object as unchanged in the next reconcile if the response to its write was lost', async () => {
     const scene = await open();
     const fault = { type: 'reset' } as const;
     const rules = [{ fault, verbs: ['apply' as const], when: 'after' as const, calls: 1 }];
@@ -77,7 +77,7 @@ export function serverFailuresSuite(open: OpenScene): void {
     expect(summary(await chain().reconcile())).to.deep.equal(['unchanged ConfigMap/env']);
   });
 
-  it('reads and writes again after a conflict, without a warning', async () => {
+  it('the builder reads and writes again after a conflict, without a warning', async () => {
     const scene = await open();
     await scene
       .builder()
@@ -96,7 +96,7 @@ export function serverFailuresSuite(open: OpenScene): void {
     expect(scene.events.map(({ type }) => type)).to.deep.equal(['Normal']);
   });
 
-  it('returns a pending result without an error or event while the namespace is being deleted', async () => {
+  it('the builder returns a pending result without an error or event while the namespace is being deleted', async () => {
     const scene = await open();
     const { namespace } = scene;
     const finalizers = ['example.com/held'];
@@ -115,7 +115,7 @@ export function serverFailuresSuite(open: OpenScene): void {
     await scene.edit(ConfigMap, 'held', { body: { metadata: { finalizers: null } } });
   });
 
-  it('sends no request if its signal is already aborted', async () => {
+  it('the builder sends no request if its signal is already aborted', async () => {
     const scene = await open();
     const signal = AbortSignal.abort();
     const chain = scene.builder({ signal }).configMap({ name: 'env' });

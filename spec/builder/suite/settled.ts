@@ -127,7 +127,7 @@ export function settledSuite(open: OpenScene): void {
   });
   afterEach(() => watched.close());
 
-  it('sends no request if nothing has changed, and returns the same results', async () => {
+  it('the builder sends no request if nothing has changed, and returns the same results', async () => {
     const before = await watched.settle();
     await watched.scene.writes();
     const told: ObjectResult[] = [];
@@ -142,7 +142,7 @@ export function settledSuite(open: OpenScene): void {
     expect(await watched.scene.writes()).to.deep.equal([]);
   });
 
-  it('sends no read after a reconcile with writes if nothing has changed since', async () => {
+  it('the builder sends no read after a reconcile with writes if nothing has changed since', async () => {
     await watched.settle();
     const debug = (builder: Builder): Builder => chainOf(builder, 'debug');
     const written = summary(await watched.reconcile({}, debug));
@@ -152,7 +152,7 @@ export function settledSuite(open: OpenScene): void {
     expect(again).to.deep.equal(['unchanged ConfigMap/env', 'unchanged StatefulSet/server']);
   });
 
-  it('repairs a change that another client makes right after a write of the builder', async () => {
+  it('the builder repairs a change that another client makes right after a write of the builder', async () => {
     await watched.settle();
     const debug = (builder: Builder): Builder => chainOf(builder, 'debug');
     await watched.reconcile({}, debug);
@@ -160,25 +160,25 @@ export function settledSuite(open: OpenScene): void {
     await watched.expectDone('configured ConfigMap/env', {}, debug);
   });
 
-  it('applies a changed option of a link', async () => {
+  it('the builder applies a changed option of a link', async () => {
     await watched.settle();
     const results = await watched.reconcile({}, (builder) => chainOf(builder, 'debug'));
     expect(summary(results)).to.include('configured ConfigMap/env');
   });
 
-  it('applies a changed option of the builder', async () => {
+  it('the builder applies a changed option of the builder', async () => {
     await watched.settle();
     const results = await watched.reconcile({ labels: { team: 'blue' } });
     expect(summary(results)).to.include('configured ConfigMap/env');
   });
 
-  it('repairs a changed field', async () => {
+  it('the builder repairs a changed field', async () => {
     await watched.settle();
     await watched.scene.edit(ConfigMap, 'env', { body: { data: { level: 'off' } } });
     await watched.expectDone('configured ConfigMap/env');
   });
 
-  it('applies a field again after another manager has taken it over', async () => {
+  it('the builder applies a field again after another manager has taken it over', async () => {
     await watched.settle();
     const live = await watched.scene.get(ConfigMap, 'env');
     await watched.scene.admin.apply(
@@ -188,14 +188,14 @@ export function settledSuite(open: OpenScene): void {
     await watched.expectDone('configured ConfigMap/env');
   });
 
-  it('creates a deleted object again', async () => {
+  it('the builder creates a deleted object again', async () => {
     await watched.settle();
     const { admin, namespace } = watched.scene;
     await admin.delete(ConfigMap, { namespace, name: 'env' });
     await watched.expectDone('created ConfigMap/env');
   });
 
-  it('rolls pods when a Secret outside the chain is created or changes', async () => {
+  it('the builder rolls pods when a Secret outside the chain is created or changes', async () => {
     await watched.settle({}, followingChain);
     const { admin, namespace } = watched.scene;
     const metadata = { name: 'token', namespace };
@@ -206,7 +206,7 @@ export function settledSuite(open: OpenScene): void {
     await watched.expectDone('configured StatefulSet/server', {}, followingChain);
   });
 
-  it('reports a rollout until it is complete', async () => {
+  it('the builder reports a rollout until it is complete', async () => {
     await watched.settle();
     const body = { spec: { replicas: 0, minReadySeconds: 7 } };
     await watched.scene.edit(StatefulSet, 'server', { body });
@@ -221,7 +221,7 @@ export function settledSuite(open: OpenScene): void {
     expect((await watched.settle()).at(-1)?.rollout?.state).to.equal('complete');
   });
 
-  it('sends no read if only the status of a workload changed', async () => {
+  it('the builder sends no read if only the status of a workload changed', async () => {
     await watched.settle();
     const { admin, namespace } = watched.scene;
     const body = { status: { replicas: 0, collisionCount: 7 } };
@@ -236,14 +236,14 @@ export function settledSuite(open: OpenScene): void {
     expect(server?.rollout?.state).to.equal('complete');
   });
 
-  it('repairs a label of a workload although its change leaves the generation the same', async () => {
+  it('the builder repairs a label of a workload although its change leaves the generation the same', async () => {
     await watched.settle();
     const labels = { 'app.kubernetes.io/name': 'stolen' };
     await watched.scene.edit(StatefulSet, 'server', { body: { metadata: { labels } } });
     await watched.expectDone('configured StatefulSet/server');
   });
 
-  it('sends no read if only the owner changed, and the chain is the same', async () => {
+  it('the builder sends no read if only the owner changed, and the chain is the same', async () => {
     await watched.settle();
     await watched.scene.edit(ConfigMap, 'shop', { body: { data: { note: 'changed' } } });
     await watched.scene.target.eventually(async () => {
@@ -255,7 +255,7 @@ export function settledSuite(open: OpenScene): void {
     expect(watched.reads).to.deep.equal([]);
   });
 
-  it('keeps no object in memory after its owner is gone', async () => {
+  it('the builder keeps no object in memory after its owner is gone', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     for (const name of ['a', 'b', 'c', 'd']) await watched.comeAndGo(name);
@@ -267,20 +267,20 @@ export function settledSuite(open: OpenScene): void {
     expect(objects.filter((each) => each.deref() !== undefined)).to.have.length(0);
   });
 
-  it('prunes an object that another process created for the owner', async () => {
+  it('the builder prunes an object that another process created for the owner', async () => {
     await watched.settle();
     const elsewhere = watched.scene.builder().configMap({ name: 'other' });
     await elsewhere.reconcileConfigMap();
     await watched.expectDone('deleted ConfigMap/other');
   });
 
-  it('prunes an object that is no longer chained', async () => {
+  it('the builder prunes an object that is no longer chained', async () => {
     const more = (builder: Builder): Builder => chainOf(builder, 'info', ['env', 'more']);
     await watched.settle({}, more);
     await watched.expectDone('deleted ConfigMap/more');
   });
 
-  it('reports in each reconcile that an object is pending', async () => {
+  it('the builder reports in each reconcile that an object is pending', async () => {
     const { admin, namespace } = watched.scene;
     const metadata = { name: 'env', namespace, finalizers: ['example.com/wait'] };
     await watched.settle();
@@ -293,7 +293,7 @@ export function settledSuite(open: OpenScene): void {
     expect(summary(await watched.reconcile())).to.include('pending ConfigMap/env');
   });
 
-  it('writes nothing for an owner that is being deleted', async () => {
+  it('the builder writes nothing for an owner that is being deleted', async () => {
     await watched.settle();
     const { admin, namespace } = watched.scene;
     const key = { namespace, name: 'shop' };

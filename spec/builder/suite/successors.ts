@@ -20,7 +20,7 @@ const workloads: readonly ResourceType<Deployment | StatefulSet>[] = [Deployment
 
 /** Specs about a workload with a new name or kind: the old one serves until the new one is ready. */
 export function successorsSuite(open: OpenScene): void {
-  it('keeps ready pods behind a Service while its workload is replaced by one of another name', async () => {
+  it('the builder keeps ready pods behind a Service while its workload is replaced by one of another name', async () => {
     const scene = await open();
     const chain = (name: string, client: Client = scene.operator.client): Builder =>
       scene
@@ -57,7 +57,7 @@ export function successorsSuite(open: OpenScene): void {
   });
 
   for (const onlyOwned of [false, true])
-    it(`keeps ready pods behind a Service while its workload changes its kind${onlyOwned ? ', with onlyOwned' : ''}`, async () => {
+    it(`the builder keeps ready pods behind a Service while its workload changes its kind${onlyOwned ? ', with onlyOwned' : ''}`, async () => {
       const scene = await open();
       const service = (client: Client): Builder =>
         scene.builder({ client, onlyOwned }).service({ name: 'web', spec: { ports } });
@@ -73,7 +73,7 @@ export function successorsSuite(open: OpenScene): void {
       expect(await scene.find(Deployment, 'web')).to.equal(undefined);
     });
 
-  it('prunes at once what the pods of the old workload do not need, although that workload is not pruned yet', async () => {
+  it('the builder prunes at once what the pods of the old workload do not need, although that workload is not pruned yet', async () => {
     const scene = await open();
     const owns = [...usedKinds, PodDisruptionBudget];
     const chain = (name: string): Builder =>
@@ -92,7 +92,7 @@ export function successorsSuite(open: OpenScene): void {
     ]);
   });
 
-  it('changes the selector of a Service with publishNotReadyAddresses at once', async () => {
+  it('the builder changes the selector of a Service with publishNotReadyAddresses at once', async () => {
     const scene = await open();
     const spec = { ports, publishNotReadyAddresses: true };
     const chain = (name: string): Builder =>
@@ -105,7 +105,7 @@ export function successorsSuite(open: OpenScene): void {
     expect(summary(await chain('new').reconcile())).to.include('configured Service/front');
   });
 
-  it('restores an edited selector at once, even during a rollout', async () => {
+  it('the builder restores an edited selector at once, even during a rollout', async () => {
     const scene = await open();
     const chain = (nodeSelector: Record<string, string>): Builder =>
       scene
@@ -129,7 +129,7 @@ export function successorsSuite(open: OpenScene): void {
     expect(await servedBy(scene, 'front')).to.deep.equal(['Deployment/web']);
   });
 
-  it('keeps ready pods behind a Service with an edited selector while its workload is renamed', async () => {
+  it('the builder keeps ready pods behind a Service with an edited selector while its workload is renamed', async () => {
     const scene = await open();
     const chain = (name: string, client: Client = scene.operator.client): Builder =>
       scene
@@ -148,7 +148,7 @@ export function successorsSuite(open: OpenScene): void {
     expect(await servedBy(scene, 'front')).to.deep.equal(['Deployment/new']);
   });
 
-  it('keeps ready pods behind a Service whose selector changes with the labels of its pods', async () => {
+  it('the builder keeps ready pods behind a Service whose selector changes with the labels of its pods', async () => {
     const scene = await open();
     const chain = (track: string, client: Client = scene.operator.client): Builder =>
       scene
@@ -174,7 +174,7 @@ export function successorsSuite(open: OpenScene): void {
   });
 
   for (const name of ['web', 'former'])
-    it(`keeps ready pods behind an adopted Service whose workload ${name === 'web' ? 'can not be adopted' : 'has another name'}`, async () => {
+    it(`the builder keeps ready pods behind an adopted Service whose workload ${name === 'web' ? 'can not be adopted' : 'has another name'}`, async () => {
       const scene = await open();
       const { namespace } = scene;
       const selector = { app: 'former' };
@@ -202,7 +202,7 @@ export function successorsSuite(open: OpenScene): void {
       expect((await scene.get(Service, 'front')).spec?.selector).to.deep.equal(selector);
     });
 
-  it('keeps ready pods of a kind that the operator does not own behind an adopted Service', async () => {
+  it('the builder keeps ready pods of a kind that the operator does not own behind an adopted Service', async () => {
     const scene = await open();
     const { namespace } = scene;
     const selector = { app: 'former' };
@@ -233,7 +233,7 @@ export function successorsSuite(open: OpenScene): void {
     await stop();
   });
 
-  it('keeps the old workload while the Service still selects its pods, although the new workload is ready', async () => {
+  it('the builder keeps the old workload while the Service still selects its pods, although the new workload is ready', async () => {
     const scene = await open();
     const isReady = (name: string): Promise<void> =>
       scene.target.eventually(async () => {
@@ -265,7 +265,7 @@ export function successorsSuite(open: OpenScene): void {
     expect(await scene.find(Deployment, 'old')).to.equal(undefined);
   });
 
-  it('deletes the old workload at once if the new workload needs its claim', async () => {
+  it('the builder deletes the old workload at once if the new workload needs its claim', async () => {
     const scene = await open();
     const claims = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }];
     const chain = (name: string): Builder =>

@@ -28,7 +28,7 @@ export function takingOverSuite(open: OpenScene): void {
       },
     });
 
-  it('refuses to change an object that has no controller', async () => {
+  it('the builder refuses to change an object that has no controller', async () => {
     const scene = await open();
     const before = await existing(scene);
     const [error] = await errorsOf(chainOf(scene));
@@ -39,7 +39,7 @@ export function takingOverSuite(open: OpenScene): void {
     expect(await scene.get(ConfigMap, 'env')).to.deep.equal(before);
   });
 
-  it('takes over an object without a controller with the option adopt', async () => {
+  it('the builder takes over an object without a controller with the option adopt', async () => {
     const scene = await open();
     const before = await existing(scene);
     expect(summary(await chainOf(scene, true).reconcile())).to.deep.equal([
@@ -51,7 +51,7 @@ export function takingOverSuite(open: OpenScene): void {
     expect(data).to.deep.equal({ A: '1', B: '0' });
   });
 
-  it('refuses an object of another controller, even with adopt, and names the controller', async () => {
+  it('the builder refuses an object of another controller, even with adopt, and names the controller', async () => {
     const scene = await open();
     const other = await newOwner(scene.admin, scene.namespace, 'other');
     await existing(scene, [other]);
@@ -61,7 +61,7 @@ export function takingOverSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('refuses an object that another controller adopted after the read', async () => {
+  it('the builder refuses an object that another controller adopted after the read', async () => {
     const scene = await open();
     const other = await newOwner(scene.admin, scene.namespace, 'other');
     await existing(scene, [other]);
@@ -77,7 +77,7 @@ export function takingOverSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'env')).data).to.deep.equal({ A: '0', B: '0' });
   });
 
-  it('refuses a Secret without a controller that the cache does not show yet', async () => {
+  it('the builder refuses a Secret without a controller that the cache does not show yet', async () => {
     const scene = await open();
     const lagging = await withoutNews(scene.operator.client);
     try {
@@ -98,7 +98,7 @@ export function takingOverSuite(open: OpenScene): void {
     }
   });
 
-  it('reads an object once before it creates it, and refuses an object that appears after that read', async () => {
+  it('the builder reads an object once before it creates it, and refuses an object that appears after that read', async () => {
     const scene = await open();
     const inner = scene.operator.client;
     const apply: Client['apply'] = async (object, options) => {
@@ -120,7 +120,7 @@ export function takingOverSuite(open: OpenScene): void {
     expect(metadata.ownerReferences).to.equal(undefined);
   });
 
-  it('waits until an object of a previous owner is garbage-collected, then creates the object again', async () => {
+  it('the builder waits until an object of a previous owner is garbage-collected, then creates the object again', async () => {
     const scene = await open();
     const chain = (): Builder => chainOf(scene).deployment({ name: 'web', podSpec });
     await scene.reconcileUntilDone(chain);
@@ -137,7 +137,7 @@ export function takingOverSuite(open: OpenScene): void {
     expect(metadata.ownerReferences?.[0]?.uid).to.equal(scene.owner.metadata.uid);
   });
 
-  it('waits while an object is being deleted', async () => {
+  it('the builder waits while an object is being deleted', async () => {
     const scene = await open();
     await chainOf(scene).reconcile();
     const finalizers = ['example.com/held'];
@@ -150,7 +150,7 @@ export function takingOverSuite(open: OpenScene): void {
     expect(summary(await chainOf(scene).reconcile())).to.deep.equal(['created ConfigMap/env']);
   });
 
-  it('removes undesired fields that other managers set by create and update with adoptManagers', async () => {
+  it('the builder removes undesired fields that other managers set by create and update with adoptManagers', async () => {
     const scene = await open();
     await madeByUpdates(scene);
     const chain = (): Builder =>
@@ -168,7 +168,7 @@ export function takingOverSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('removes undesired fields of the managers in adoptManagers even if its own apply changes nothing', async () => {
+  it('the builder removes undesired fields of the managers in adoptManagers even if its own apply changes nothing', async () => {
     const scene = await open();
     await madeByUpdates(scene);
     const data = { A: '1' };
@@ -184,7 +184,7 @@ export function takingOverSuite(open: OpenScene): void {
     expect((await adopting().reconcile())[0]?.operation).to.equal('unchanged');
   });
 
-  it('keeps undesired fields of other managers without adoptManagers', async () => {
+  it('the builder keeps undesired fields of other managers without adoptManagers', async () => {
     const scene = await open();
     await madeByUpdates(scene);
     await scene
@@ -194,14 +194,14 @@ export function takingOverSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'env')).data).to.deep.equal({ A: '1', OLD: 'x' });
   });
 
-  it('creates an object again that was deleted between reconciles', async () => {
+  it('the builder creates an object again that was deleted between reconciles', async () => {
     const scene = await open();
     await chainOf(scene).reconcile();
     await scene.admin.delete(ConfigMap, { namespace: scene.namespace, name: 'env' });
     expect(summary(await chainOf(scene).reconcile())).to.deep.equal(['created ConfigMap/env']);
   });
 
-  it('writes nothing for an owner that is being deleted', async () => {
+  it('the builder writes nothing for an owner that is being deleted', async () => {
     const scene = await open();
     scene.owner = {
       ...scene.owner,

@@ -111,7 +111,7 @@ describe('a DaemonSet in the embedded cluster', () => {
     expect(await names(Pod)).to.deep.equal([]);
   });
 
-  it('keeps its pod on a node with the taint NoSchedule, but creates none there', async () => {
+  it('keeps its pod on a node that gets the taint NoSchedule, but creates no new pod on such a node', async () => {
     const { names, get, ...cluster } = await withTaint('NoSchedule');
     const [name = ''] = await names(Pod);
     expect((await get(DaemonSet, 'ds')).status).to.include({

@@ -6,7 +6,7 @@ type PlanShop = (spec: object, ...args: readonly string[]) => Promise<CliResult>
 
 /** Specs of fields that `plan` refuses with the same line on every server. */
 export function unknownFieldSuite(plan: PlanShop): void {
-  it('refuses an unknown field in one line with the object and the field', async () => {
+  it('a plan refuses an unknown field in one line with the object and the field', async () => {
     const { code, stdout, stderr } = await plan({ greeting: 'x'.repeat(1_500), replica: 3 });
     expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
     expect(stderr).to.match(
@@ -19,7 +19,7 @@ export function unknownFieldSuite(plan: PlanShop): void {
     );
   });
 
-  it('refuses an invalid value in one line with the object, the field and the reason', async () => {
+  it('a plan refuses an invalid value in one line with the object, the field and the reason', async () => {
     const { code, stdout, stderr } = await plan({ replicas: -1 });
     expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
     expect(stderr).to.match(
