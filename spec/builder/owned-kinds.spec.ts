@@ -184,7 +184,7 @@ describe('An operator that adopts a Service', () => {
     });
 });
 
-describe('A Builder whose option owns lacks the kinds of its workloads', () => {
+describe('A Builder whose option `owns` lacks the kinds of its workloads', () => {
   const cluster = testCluster();
 
   it('keeps the selector of a Service on a Deployment until the StatefulSet that replaces it is rolled out', async () => {

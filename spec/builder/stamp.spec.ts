@@ -38,7 +38,7 @@ describe('The environment variables with hashes in a pod template', () => {
     expect(name).to.match(/^CONFIGMAP_HASH_ENV_[0-9A-F]{8}$/);
   });
 
-  it('leave the template itself unchanged if there are none', () => {
+  it('leave the template itself unchanged if no variables have to be added', () => {
     const template = { spec: { containers: [{ name: 'web', image }] } };
     expect(stampTemplate(template, [])).to.equal(template);
   });

@@ -106,7 +106,7 @@ describe('the Available condition of an APIService', () => {
 describe('the APIService of a custom group', () => {
   const name = `${apiServices}/v1.example.com`;
 
-  it('keeps its priorities despite changes and deletes by clients, and is deleted with its definition', async () => {
+  it('is restored with its priorities after changes and deletions by clients, and is deleted with its definition', async () => {
     const api = new Api();
     await installed(api);
     const { body: before } = await api.get(name);

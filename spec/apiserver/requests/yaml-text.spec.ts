@@ -134,7 +134,7 @@ describe('yamlText', () => {
     );
   });
 
-  it('writes keys that are long or have several lines after a question mark', () => {
+  it('puts a question mark before keys that are long or have several lines', () => {
     const long = 'k'.repeat(129);
     expect(yamlText({ [long]: 1, ['k'.repeat(128)]: 2, 'a\nb': { c: 3 } })).to.equal(
       `? |-\n  a\n  b\n: c: 3\n${'k'.repeat(128)}: 2\n? ${long}\n: 1\n`,
