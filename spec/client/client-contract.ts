@@ -48,7 +48,7 @@ export function clientContract({ newClient, skip = {} }: ClientContractOptions):
   describe('subresources', () => subresourceContract(behaviour));
   describe('custom resources', () => customResourceContract(behaviour));
   describe('watches', () => watchContract(behaviour));
-  describe('helpers', () => helperContract(behaviour));
+  describe('functions that call the client', () => helperContract(behaviour));
   if (unused.size > 0) throw new Error(`skip: no such behaviour: ${[...unused].join('; ')}`);
 }
 

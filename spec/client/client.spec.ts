@@ -34,7 +34,7 @@ describe('Client', () => {
     });
   };
 
-  describe("in the server's process", () => {
+  describe('connected to a server in the same process', () => {
     connect(async () => cluster.server.transport());
     clientContract({ newClient: () => client, skip: unfinished });
 
@@ -45,7 +45,7 @@ describe('Client', () => {
     }
   });
 
-  describe('over HTTP', () => {
+  describe('connected to a server over HTTP', () => {
     connect(async () => new UndiciTransport({ server: await cluster.listen() }));
     clientContract({ newClient: () => client, skip: unfinished });
   });

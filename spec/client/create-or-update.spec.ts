@@ -14,7 +14,7 @@ const inPlace = (object: ConfigMap): ConfigMap => {
 
 for (const createOr of [createOrUpdate, createOrPatch]) {
   describe(createOr.name, () => {
-    it('passes mutate a copy of the live object, which mutate may change', async () => {
+    it('passes a copy of the live object to mutate, which is allowed to change the copy', async () => {
       const { client } = embeddedClient();
       await client.create(configMapNamed('web', { other: '1' }));
       const frozen = Object.freeze(configMapNamed('web'));
@@ -23,7 +23,7 @@ for (const createOr of [createOrUpdate, createOrPatch]) {
       expect(object.data).to.deep.equal({ other: '1', mine: '1' });
     });
 
-    it("rejects a mutate that changes the object's identity", async () => {
+    it('rejects when mutate returns an object with another name', async () => {
       const { client, server } = embeddedClient();
       const mutate = () => configMapNamed('other');
       const error = await failureOf(createOr(client, wanted, { mutate }));
@@ -42,7 +42,7 @@ for (const createOr of [createOrUpdate, createOrPatch]) {
       expect(transport.calls).to.have.length(1);
     });
 
-    it('passes on field manager and dry run', async () => {
+    it('sends its options fieldManager and dryRun with the write', async () => {
       const { client } = scripted(({ path }, nth) => {
         if (nth === 1) return { json: wanted };
         expect(path).to.contain('fieldManager=me').and.to.contain('dryRun=All');
@@ -55,7 +55,7 @@ for (const createOr of [createOrUpdate, createOrPatch]) {
 }
 
 describe('createOrPatch', () => {
-  it('sends only the difference, guarded by the resource version', async () => {
+  it('sends only the changed fields, with the resource version of the object that it read', async () => {
     const live = {
       ...configMapNamed('web', { other: '1' }),
       metadata: { ...wanted.metadata, resourceVersion: '7' },

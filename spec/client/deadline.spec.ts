@@ -15,7 +15,7 @@ describe('Deadline', () => {
     expect(deadline.signal.aborted).to.equal(true);
   });
 
-  it('aborts with the reason of its source, without expiring', () => {
+  it('aborts with the reason of its source signal, and does not count as expired', () => {
     const source = new AbortController();
     const deadline = new Deadline(source.signal, new VirtualClock(), Infinity);
     source.abort(new Error('enough'));
@@ -23,7 +23,7 @@ describe('Deadline', () => {
     expect(deadline.expired).to.equal(false);
   });
 
-  it('leaves no listener on its source after its release', () => {
+  it('leaves no listener on its source signal after its release', () => {
     const { signal } = new AbortController();
     const deadline = new Deadline(signal, new VirtualClock(), Infinity);
     expect(getEventListeners(signal, 'abort')).to.have.lengthOf(1);
@@ -57,7 +57,7 @@ describe('Deadline', () => {
     }
   });
 
-  it('is aborted from the start if its source is aborted', () => {
+  it('is aborted from the start if its source signal is aborted', () => {
     const clock = new VirtualClock();
     const deadline = new Deadline(AbortSignal.abort(), clock, 100);
     expect(deadline.signal.aborted).to.equal(true);
@@ -74,7 +74,7 @@ describe('Deadline', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('ends a wait with its reason', async () => {
+  it('rejects a wait when its time expires', async () => {
     const clock = new VirtualClock();
     const deadline = new Deadline(undefined, clock, 100);
     expect(await deadline.until(7)).to.equal(7);

@@ -20,7 +20,7 @@ function aggregated(
 }
 
 describe('discovery', () => {
-  it('is not queried for built-in kinds, nor for types that name their resource', async () => {
+  it('is not queried for built-in kinds, nor for types whose plural the caller gives', async () => {
     const { client, transport } = scripted(() => new Error('not asked'));
     expect(await client.resourceType({ apiVersion: 'v1', kind: 'ConfigMap' })).to.deep.equal(
       ConfigMap,
@@ -45,7 +45,7 @@ describe('discovery', () => {
     expect(transport.requests[0]?.headers['accept']).to.contain('as=APIGroupDiscoveryList');
   });
 
-  it('rejects the calls whose signal aborts, and continues for the others', async () => {
+  it('rejects the calls whose signal aborts, and still answers the other calls that wait for it', async () => {
     let respond: (answer: ScriptedAnswer) => void = () => undefined;
     const { client, transport } = scripted(({ path }) => {
       if (path !== '/apis') return { json: { metadata: {}, items: [] } };
@@ -99,7 +99,7 @@ describe('discovery', () => {
     expect(transport.calls).to.deep.equal(['GET /api']);
   });
 
-  it('is queried again by ETag on a miss, and finds the new kind', async () => {
+  it('is queried again with the ETag of its last response for an unknown kind, and finds a kind installed since', async () => {
     const answers = [aggregated({}), { status: 304, text: '' }, aggregated({ Widget: 'Cluster' })];
     const { client, transport } = scripted((_, nth) => answers[nth - 1] ?? new Error('too many'));
     expect(await failureOf(client.resourceType(widget))).to.have.property('code', 'UnknownKind');
@@ -109,7 +109,7 @@ describe('discovery', () => {
     expect(sent).to.deep.equal([undefined, '"1"', '"1"']);
   });
 
-  it('is queried again by ETag after a 404 that is not about an object', async () => {
+  it('is queried again with the ETag of its last response after a 404 that is not about an object', async () => {
     const key = { namespace: 'default', name: 'a' };
     const unserved = { status: 404, text: '404 page not found' };
     const answers = [
@@ -251,7 +251,7 @@ describe('discovery', () => {
     expect(transport.requests[1]?.headers['accept']).to.equal('application/json');
   });
 
-  it("throws the server's refusal", async () => {
+  it('rejects with the error of the server when the server refuses the query', async () => {
     const { client } = scripted(() => refusal(403, 'Forbidden'));
     expect(await failureOf(client.resourceType(widget))).to.have.property('status', 403);
   });

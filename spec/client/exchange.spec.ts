@@ -112,7 +112,7 @@ describe('credentials', () => {
     expect(transport.requests).to.have.length(2);
   });
 
-  it('may come from a promise of another realm', async () => {
+  it('can come from a promise of another JavaScript realm', async () => {
     const headers = runInNewContext(`Promise.resolve({ authorization: 'Bearer a' })`) as Promise<
       Record<string, string>
     >;
@@ -123,7 +123,7 @@ describe('credentials', () => {
     expect(transport.requests[0]?.headers).to.include({ authorization: 'Bearer a' });
   });
 
-  it('fail the request after its timeout if they are renewed without end', async () => {
+  it('fail the request after its timeout if their renewal never ends', async () => {
     const clock = new VirtualClock();
     const refresh = () => new Promise<void>(() => undefined);
     const credentials = { headers: () => ({}), refresh };
@@ -169,7 +169,7 @@ describe('time limit', () => {
     expect(error.message).to.contain('get ConfigMap shop/web').and.to.contain('30000');
   });
 
-  it('ends a copy of the request too, for transports that pass on a changed request', async () => {
+  it('also ends a request that the transport copied and changed before it sent it', async () => {
     const clock = new VirtualClock();
     const { client } = scripted((request, nth) => silent({ ...request, headers: {} }, nth), {
       clock,
@@ -232,7 +232,7 @@ describe('Retry-After', () => {
     await got;
   });
 
-  it("can be a date by the server's clock, however wrong the local one is", async () => {
+  it("can be a date, which is compared to the server's clock and not to the local clock", async () => {
     for (const aheadMs of [18_000_000, -18_000_000]) {
       const clock = new VirtualClock();
       const serverMs = clock.now() + aheadMs;

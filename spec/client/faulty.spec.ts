@@ -21,7 +21,7 @@ describe('faulty', () => {
     expect(client.injected).to.deep.equal([]);
   });
 
-  it('fails before the request reaches the server', async () => {
+  it('fails a call before the request reaches the server', async () => {
     const client = withRules({ verbs: ['create'], fault: reset });
     const error = await failureOf(client.create(configMapNamed('web')));
     expect(error).to.include({ code: 'ConnectionFailed', requestSent: false });
@@ -29,14 +29,14 @@ describe('faulty', () => {
     expect((await client.list(ConfigMap, { namespace: 'default' })).items).to.deep.equal([]);
   });
 
-  it('fails after the server has stored the write, so that only the response is lost', async () => {
+  it('fails a call after the server has stored the write, so that only the response is lost', async () => {
     const client = withRules({ verbs: ['create'], when: 'after', fault: reset });
     const error = await failureOf(client.create(configMapNamed('web')));
     expect(error).to.include({ code: 'ConnectionFailed', requestSent: true });
     expect((await client.get(ConfigMap, key)).metadata.name).to.equal('web');
   });
 
-  it('responds with a server error', async () => {
+  it('fails a call with an error of the API server', async () => {
     const fault = {
       type: 'error',
       status: 429,
@@ -49,12 +49,12 @@ describe('faulty', () => {
     expect(error).to.have.nested.property('context.retryAfterMs', 5);
   });
 
-  it('times out', async () => {
+  it('fails a call with a timeout', async () => {
     const client = withRules({ fault: { type: 'timeout' } });
     expect(await failureOf(client.get(ConfigMap, key))).to.have.property('code', 'Timeout');
   });
 
-  it('delays by the given clock', async () => {
+  it('delays a call by the given clock', async () => {
     const clock = new VirtualClock();
     const { client, server } = embeddedClient();
     const rules = [{ fault: { type: 'delay', ms: 500 } } as const];
@@ -67,7 +67,7 @@ describe('faulty', () => {
     expect((await created).metadata.name).to.equal('web');
   });
 
-  it('matches by verb, kind and name', async () => {
+  it('applies a rule only to calls with the verb, the kind and the name of the rule', async () => {
     const client = withRules(
       { verbs: ['get'], kinds: ['Secret'], fault: reset },
       { verbs: ['create', 'update', 'delete'], names: ['bad'], fault: reset },
@@ -81,7 +81,7 @@ describe('faulty', () => {
     );
   });
 
-  it('distinguishes the verbs of all calls', async () => {
+  it('applies a rule for one verb only to the method of this verb', async () => {
     const inner = embeddedClient().client;
     await inner.create(configMapNamed('web'));
     const calls: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
@@ -105,7 +105,7 @@ describe('faulty', () => {
     }
   });
 
-  it('matches the nth call, or all from the nth on', async () => {
+  it('applies a rule to the nth call only, or to all calls from the nth on', async () => {
     const outcomes = async (calls: FaultRule['calls']): Promise<string> => {
       const client = withRules({ calls, fault: reset });
       let text = '';
@@ -123,7 +123,7 @@ describe('faulty', () => {
     expect(await outcomes(undefined)).to.equal('!!!!');
   });
 
-  it('is deterministic per seed, and counts its faults', async () => {
+  it('injects the same faults for the same seed, and counts them', async () => {
     const outcomes = async (seed: number): Promise<string> => {
       const rules = [{ probability: 0.5, fault: reset }];
       const client = faulty(embeddedClient().client, { rules, seed });

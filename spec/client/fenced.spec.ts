@@ -94,7 +94,7 @@ describe('a fenced client', () => {
     expect(transport.requests).to.deep.equal([]);
   });
 
-  it('reads, and writes through an open fence', async () => {
+  it('writes while its fence is open, and reads also while it is shut', async () => {
     const { client } = scripted(() => ({ json: configMap }));
     const gate = new Gate();
     for (const write of Object.values(writes)) await write(fenced(client, gate));
@@ -102,7 +102,7 @@ describe('a fenced client', () => {
     expect(await fenced(client, gate).get(ConfigMap, key)).to.deep.equal(configMap);
   });
 
-  it('keeps its fence below other wrappers, and requires every fence to be open', async () => {
+  it('checks its fence even if another wrapper wraps it, and writes only while every fence is open', async () => {
     const { sent, asking } = sending(() => ({ json: configMap }));
     const { client } = scripted(asking);
     const [inner, outer] = [new Gate(), new Gate()];
@@ -171,7 +171,7 @@ describe('a fenced client', () => {
     );
   });
 
-  it('aborts a write in flight when the fence is lost, and reports that it may be stored', async () => {
+  it('aborts a write that is already sent when the fence is shut, and reports that the server may have stored it', async () => {
     const gate = new Gate();
     const { client } = scripted(
       ({ signal }) =>

@@ -36,14 +36,14 @@ describe('finalizers', () => {
     expect(transport.calls).to.deep.equal([]);
   });
 
-  it('are removed from a deleted object without an error; adding one fails', async () => {
+  it('cannot be added to an object that no longer exists, but are removed from it without an error', async () => {
     const { client } = scripted(() => refusal(404, 'NotFound'));
     expect(await removeFinalizer(client, object([finalizer]), { finalizer })).to.equal(undefined);
     const error = await failureOf(addFinalizer(client, object(), { finalizer }));
     expect(error).to.have.property('status', 404);
   });
 
-  it('require an object that was read', async () => {
+  it('cannot be added to an object without a resourceVersion', async () => {
     const { client } = scripted(() => new Error('not asked'));
     const error = await failureOf(addFinalizer(client, configMapNamed('web'), { finalizer }));
     expect(error).to.have.property('code', 'InvalidObject');

@@ -45,7 +45,7 @@ describe('flattened', () => {
     ['an item', sourceOf([[0], breaking(), [3]])],
     ['the batches', sourceOf([[0], [1]], new Error('broken'))],
   ] as const) {
-    it(`yields the items before an error of ${what}, and none after it`, async () => {
+    it(`yields the items before an error of ${what}, and no items after it`, async () => {
       const items = flattened(source.batches);
       expect(await read(items)).to.deep.equal([[0, 1], 'broken']);
       expect(source.ended).to.equal(true);
@@ -61,7 +61,7 @@ describe('flattened', () => {
     expect(await items.next()).to.deep.equal({ done: true, value: undefined });
   });
 
-  it('answers overlapping calls in order', async () => {
+  it('answers calls of next() that do not wait for each other in order', async () => {
     const items = flattened(sourceOf([[1, 2], [3]]).batches);
     const calls = [1, 2, 3, 4].map(() => items.next());
     const values = (await Promise.all(calls)).map(({ value }) => value as unknown);
@@ -81,7 +81,7 @@ describe('inBatches', () => {
     expect(await readBatches(items)).to.deep.equal([[1, 2, 3], [], [4]]);
   });
 
-  it('yields a batch for each item of other generators', async () => {
+  it('yields a batch of one item for each item of an ordinary generator', async () => {
     async function* items(): AsyncGenerator<number> {
       yield* [1, 2];
     }
@@ -92,7 +92,7 @@ describe('inBatches', () => {
     ['an error of an item', [breaking(), [3]]],
     ['a break', [[1, 2], [3]]],
   ] as const) {
-    it(`ends the items when the loop exits by ${what}`, async () => {
+    it(`ends the generator of the items when the loop exits by ${what}`, async () => {
       const source = sourceOf(batches);
       const seen: number[] = [];
       const reading = (async () => {

@@ -20,7 +20,7 @@ describe('getIfExists', () => {
     expect(await getIfExists(client, ConfigMap, key)).to.equal(undefined);
   });
 
-  it('throws other errors', async () => {
+  it('throws every error other than NotFound', async () => {
     const { client } = scripted(() => refusal(403, 'Forbidden'));
     const error = await failureOf(getIfExists(client, ConfigMap, key));
     expect(error).to.have.property('status', 403);

@@ -216,7 +216,7 @@ describe('the HTTP client', () => {
     });
   }
 
-  it('creates with generateName', async () => {
+  it('sends a create of an object with generateName instead of a name', async () => {
     const { client, transport } = scripted(() => ok);
     await client.create({ ...configMap, metadata: { namespace: 'shop', generateName: 'web-' } });
     expect(transport.calls).to.deep.equal([`POST ${all}`]);
@@ -291,7 +291,7 @@ describe('the HTTP client', () => {
     expect(transport.requests).to.deep.equal([]);
   });
 
-  it('throws an ApiError that names the request, the response and the remedy', async () => {
+  it('throws an ApiError that names the request and the response, and says how to correct the problem', async () => {
     const json = {
       ...{ kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 403, reason: 'Forbidden' },
       ...{ message: 'no', details: { causes: [{ reason: 'NamespaceTerminating' }] } },
@@ -311,7 +311,7 @@ describe('the HTTP client', () => {
     expect(JSON.stringify(error) + error.message).not.to.contain('aHVudGVyMg');
   });
 
-  it('posts to a service through the API server, again after a broken connection', async () => {
+  it('posts to a Service through the API server, and posts again after a broken connection', async () => {
     const { client, transport } = scripted(
       (_, nth) =>
         nth === 1 ? new ConnectionError('reset', { requestSent: true }) : { text: 'ok' },

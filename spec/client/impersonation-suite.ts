@@ -48,7 +48,7 @@ export function impersonationSuite(kubeConfig: () => Promise<string>): void {
     extra: jane.extra,
   };
 
-  it('sends requests as the user of the option impersonate', async () => {
+  it('the client sends requests as the user in its option impersonate', async () => {
     expect(await as({ impersonate: jane }, userOf)).to.deep.equal(seen);
     const account = { user: 'system:serviceaccount:shop:default' };
     expect(await as({ impersonate: account }, userOf)).to.deep.include({
@@ -57,7 +57,7 @@ export function impersonationSuite(kubeConfig: () => Promise<string>): void {
     });
   });
 
-  it('sends requests as the user that the kubeconfig names, unless the option names another', async () => {
+  it('the client sends requests as the user that the kubeconfig impersonates, unless its option impersonate names another user', async () => {
     const { user, groups, uid, extra } = jane;
     const more = { as: user, 'as-groups': groups, 'as-uid': uid, 'as-user-extra': extra };
     expect(await as({ more }, userOf)).to.deep.equal(seen);
@@ -67,7 +67,7 @@ export function impersonationSuite(kubeConfig: () => Promise<string>): void {
     });
   });
 
-  it('encodes names that are not ASCII text, and keys that are not names of headers', async () => {
+  it('the client encodes names of users and groups that are not ASCII text, and keys of extra that no header can have', async () => {
     const impersonate = {
       ...{ user: 'Zoë', groups: ['größe', 'b,c', '部門'], uid: 'ü' },
       extra: { 'example.com/(größe)%2f': ['ä'] },
@@ -78,7 +78,7 @@ export function impersonationSuite(kubeConfig: () => Promise<string>): void {
     });
   });
 
-  it('has only the rights of the user that the option impersonate names', async () => {
+  it('the client has only the rights of the user in its option impersonate', async () => {
     const list = (client: Client) => client.list(ConfigMap, { namespace: 'default' });
     const error = await failureOf(as({ impersonate: { user: 'jane' } }, list));
     expect(error.message).to.include('User "jane" cannot list resource "configmaps"');

@@ -5,7 +5,7 @@ import { impersonationSuite, userOf } from './impersonation-suite.js';
 import { scripted } from './scripted-transport.js';
 
 describe('impersonation', () => {
-  describe('on the embedded server by HTTP', () => {
+  describe('on the embedded server over HTTP', () => {
     let cluster: EmbeddedCluster;
     before(async () => {
       cluster = await EmbeddedCluster.start({ rbac: true, port: 0 });
@@ -14,7 +14,7 @@ describe('impersonation', () => {
     impersonationSuite(async () => cluster.kubeConfig());
   });
 
-  it('works in the process of an embedded server', async () => {
+  it('works for a client in the same process as its embedded server', async () => {
     const cluster = await EmbeddedCluster.start({ rbac: true });
     const impersonate = {
       ...{ user: 'Zoë', groups: ['devs', 'ops'], extra: { scopes: ['a', 'b'] } },

@@ -37,7 +37,7 @@ describe('clientInCluster', () => {
       expect(client.defaultNamespace).to.equal('shop');
     }));
 
-  it('takes options without a value, as defaultClient passes them, and refuses unknown ones', () =>
+  it('accepts options that are undefined, and refuses unknown options', () =>
     withFolder(account, async (directory) => {
       const given = { directory, env: env(), maxConnections: 2, path: undefined };
       const client = await clientInCluster({ ...given, requestTimeoutMs: 5000 });
@@ -129,12 +129,12 @@ describe('clientInCluster', () => {
 });
 
 describe('defaultClient', () => {
-  it('reads the file in KUBECONFIG, in a Pod too', async () => {
+  it('reads the file that KUBECONFIG names, also in a Pod', async () => {
     const env = { KUBECONFIG: '/no/such/file', KUBERNETES_SERVICE_HOST: '127.0.0.1' };
     expect((await failureOf(defaultClient({ env }))).message).to.contain('/no/such/file');
   });
 
-  it('prefers its options', async () => {
+  it('uses the kubeconfig in its options instead of the file that KUBECONFIG names', async () => {
     const env = { KUBECONFIG: '/no/such/file' };
     const error = await failureOf(defaultClient({ env, text: 'hello' }));
     expect(error.message).to.contain('it is not a kubeconfig');

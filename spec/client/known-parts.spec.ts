@@ -34,7 +34,7 @@ async function seen(lines: readonly string[], options: Reading): Promise<readonl
   return objects;
 }
 
-describe('a watch with known parts', () => {
+describe('a watch with the option knownParts, which returns known spec and status values for their JSON text', () => {
   it('reuses the known spec and status of a changed object if their JSON texts are equal', async () => {
     const [spec, status] = [Object.freeze({ known: 1 }), Object.freeze({ known: 2 })];
     const read = (_: unknown, name: string): unknown => (name === 'spec' ? spec : status);
@@ -45,7 +45,7 @@ describe('a watch with known parts', () => {
     expect(changed?.['metadata']).to.deep.equal(metadata);
   });
 
-  it('looks up only spec and status of the object itself, with its UID and their JSON texts', async () => {
+  it('asks knownParts only for the spec and the status of the object itself, by its UID and their JSON texts', async () => {
     const spec = { template: { spec: { list: [{ status: 'x' }] } }, text: ',"status":{' };
     const managedFields = [{ manager: 'm', fieldsV1: { 'f:spec': { 'f:spec': {} } } }];
     const object = { ...head, metadata: { ...metadata, managedFields }, spec, status: { a: [] } };
@@ -62,7 +62,7 @@ describe('a watch with known parts', () => {
     expect(await seen([modified(object)], options)).to.deep.equal([{ ...object, metadata }]);
   });
 
-  it('reads objects with only spec or only status, and parses short and new objects as a whole', async () => {
+  it('asks for a spec or a status alone, and parses small and ADDED objects without asking', async () => {
     const { texts, knownParts } = noted();
     const objects = [
       { ...head, metadata, spec: { a: 1 } },
@@ -101,7 +101,7 @@ describe('a watch with known parts', () => {
     await fc.assert(property);
   });
 
-  it('parses the events of a kind as a whole if their members are in another order', async () => {
+  it('parses the events of a kind without asking if the spec is not the last member before the status', async () => {
     const { texts, knownParts } = noted();
     const object = { ...head, metadata, spec: { a: 1 }, x: 1, status: { b: 2 } };
     const objects = Array.from({ length: 20 }, () => object);

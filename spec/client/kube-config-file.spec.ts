@@ -51,7 +51,7 @@ describe('readKubeConfig', () => {
       expect(error.message).to.include(`kubeconfig ${folder}: EISDIR`);
     }));
 
-  it('resolves a command with a slash relative to the file, and keeps a bare one', () =>
+  it('resolves an exec command with a slash relative to the current folder if no file is given, and keeps a command without a slash', () =>
     withFolder({}, async () => {
       const exec = (command: string) =>
         file('one', `- {name: x, user: {exec: {command: ${command}}}}`).replace(
@@ -64,7 +64,7 @@ describe('readKubeConfig', () => {
       expect(text.user.exec?.command).to.equal(resolve('bin/login'));
     }));
 
-  it('distinguishes a command beside the kubeconfig from a program on the PATH', () => {
+  it('resolves the exec command ./login relative to the folder of the kubeconfig', () => {
     const exec = "exec: {command: './login'}";
     return withFolder({ config: file('one').replace('tokenFile: t', exec) }, async (folder) => {
       const former = process.cwd();
@@ -134,7 +134,7 @@ describe('readKubeConfig', () => {
     });
   }
 
-  it('names the unreadable file', () =>
+  it('names a file that it cannot read', () =>
     withFolder({}, async (folder) => {
       const path = join(folder, 'none');
       for (const source of [{ path }, { env: { KUBECONFIG: path } }, { path: [path, path] }]) {
@@ -144,7 +144,7 @@ describe('readKubeConfig', () => {
       }
     }));
 
-  it('handles names of prototype members', async () => {
+  it('accepts names such as __proto__ for clusters, users and contexts', async () => {
     const text =
       'current-context: __proto__\n__proto__: {clusters: []}\ncontexts: [{name: __proto__}]';
     const error = await failureOf(readKubeConfig({ text }));

@@ -98,7 +98,7 @@ describe('clientFromKubeConfig', () => {
     });
   }
 
-  it('runs no exec plugin of a user who has other credentials, like kubectl', async () => {
+  it('runs no exec plugin for a user with other credentials, as kubectl does', async () => {
     const exec = { command: '/no/such/program' };
     const token = await ask(kubeConfig(cluster(), { token: 'abc', exec }));
     expect(token.headers).to.include({ authorization: 'Bearer abc' });
@@ -195,7 +195,7 @@ describe('clientFromKubeConfig', () => {
     expect(own.targets).to.deep.equal(['api.example:6443']);
   });
 
-  it('presents a replaced client certificate on new connections', async () => {
+  it('presents the new client certificate on new connections after its files are replaced', async () => {
     await withFolder({}, async (folder) => {
       const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
       const put = async (name: string): Promise<void> => {
@@ -311,7 +311,7 @@ describe('clientFromKubeConfig', () => {
     expect((await ask(config.exportConfig())).headers).not.to.have.property('authorization');
   });
 
-  it('verifies the server against tls-server-name, or not at all', async () => {
+  it('checks the server certificate against tls-server-name, or does not check it if the kubeconfig says so', async () => {
     const wrong = { ...cluster(), 'tls-server-name': 'wrong.example.com' };
     expect((await failureOf(ask(kubeConfig(wrong, {})))).message).to.contain('wrong.example.com');
     const right = { ...cluster(), 'tls-server-name': 'apiserver.example.com' };

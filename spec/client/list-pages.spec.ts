@@ -23,7 +23,7 @@ const threePages =
 const namesIn = (list: { items: ConfigMap[] }) => list.items.map(({ metadata }) => metadata.name);
 
 describe('a list', () => {
-  it('is read page by page, at the version of the first', async () => {
+  it('is read page by page, at the resource version of the first page', async () => {
     const { client, transport } = scripted(threePages());
     const options = { limit: 2, labelSelector: 'a', resourceVersion: '5' };
     const list = await client.list(ConfigMap, options);
@@ -44,7 +44,7 @@ describe('a list', () => {
     expect(transport.calls.at(-1)).to.equal('GET /api/v1/configmaps?resourceVersion=5');
   });
 
-  it('fails when its first page does', async () => {
+  it('fails with the error of its first page, also if it is 410', async () => {
     const { client, transport } = scripted(() => refusal(410, 'Expired'));
     expect(await failureOf(client.list(ConfigMap))).to.have.property('status', 410);
     expect(transport.calls).to.have.length(1);
@@ -69,7 +69,7 @@ describe('a list', () => {
     expect(asked).to.equal(1001);
   });
 
-  it('fails when a later page fails for another reason', async () => {
+  it('fails when a later page fails for another reason than an expired continue token', async () => {
     const { client, transport } = scripted((request, nth) =>
       nth === 3 ? refusal(403, 'Forbidden') : threePages()(request, nth),
     );
@@ -83,8 +83,8 @@ describe('a list', () => {
   });
 });
 
-describe('pages', () => {
-  it('come one at a time, each on demand', async () => {
+describe('the pages of Client.pages', () => {
+  it('are requested one at a time, each when the loop asks for it', async () => {
     const { client, transport } = scripted(threePages());
     for await (const list of client.pages(ConfigMap)) {
       if (namesIn(list).includes('c')) break;
@@ -93,7 +93,7 @@ describe('pages', () => {
     expect(transport.calls).to.have.length(2);
   });
 
-  it('throw 410 when their version expires, after the pages already yielded', async () => {
+  it('end with 410 when their resource version expires, after the pages that were already yielded', async () => {
     const { client } = scripted(threePages(true));
     const seen: unknown[] = [];
     const read = async () => {

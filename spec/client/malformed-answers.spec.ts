@@ -32,7 +32,7 @@ async function errorAfter(call: (client: Client) => Promise<unknown>, json: unkn
 
 describe('an answer with status 200 whose body is not a valid result', () => {
   for (const [verb, call] of Object.entries(calls)) {
-    it(`is an error of ${verb} if it is the Status of a failure`, async () => {
+    it(`makes ${verb} fail if the body is the Status of a failure`, async () => {
       const error = await errorAfter(call, failure);
       expect(error.body).to.deep.equal(failure);
       expect(error.status).to.equal(500);
@@ -40,7 +40,7 @@ describe('an answer with status 200 whose body is not a valid result', () => {
       if (verb !== 'discovery') expect(error.message).to.match(new RegExp(`^${verb} ConfigMap`));
     });
 
-    it(`is an error of ${verb} if it is not a JSON object`, async () => {
+    it(`makes ${verb} fail if the body is not a JSON object`, async () => {
       for (const json of [null, 5, [configMap]]) {
         const { message } = await errorAfter(call, json);
         expect(message).to.contain('malformed answer: it is not a JSON object');
@@ -48,7 +48,7 @@ describe('an answer with status 200 whose body is not a valid result', () => {
     });
   }
 
-  it('is an error with the code of its Status, or 500 for a Status without one', async () => {
+  it('makes the call fail with the code of the Status, or with 500 for a Status without an error code', async () => {
     for (const [code, status] of [
       [404, 404],
       [200, 500],
@@ -67,7 +67,7 @@ describe('an answer with status 200 whose body is not a valid result', () => {
     'that is the Status of a success': [{ ...failure, status: 'Success' }, 'no array of items'],
   };
   for (const [title, [json, problem]] of Object.entries(lists)) {
-    it(`is an error of list for an answer ${title}`, async () => {
+    it(`makes list fail for an answer ${title}`, async () => {
       const list = await errorAfter((client) => client.list(ConfigMap), json);
       expect(list.message).to.contain('list ConfigMap').and.to.contain(problem);
       const pages = await errorAfter(
@@ -78,7 +78,7 @@ describe('an answer with status 200 whose body is not a valid result', () => {
     });
   }
 
-  it('is an error of delete if it is neither a Status nor an object', async () => {
+  it('makes delete fail if the body is neither a Status nor an object', async () => {
     const { message } = await errorAfter((client) => client.delete(ConfigMap, key), { kind: 'X' });
     expect(message).to.contain('delete ConfigMap shop/web').and.to.contain('no metadata');
   });

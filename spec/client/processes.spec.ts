@@ -41,8 +41,8 @@ function connecting(user: object): string {
     );`;
 }
 
-describe('loading the client', () => {
-  it('loads undici at the first request', async () => {
+describe('a process that imports the client', () => {
+  it('loads undici only at the first request', async () => {
     const script = `
       const { UndiciTransport } = await import(${JSON.stringify(transport)});
       const transport = new UndiciTransport({ server: 'http://127.0.0.1:1' });
@@ -63,14 +63,14 @@ describe('loading the client', () => {
     });
   }
 
-  it('names the remedy when an auth-provider needs client-node and it is not installed', async () => {
+  it('says how to solve it when an auth-provider needs client-node, which is not installed', async () => {
     const script = connecting({ 'auth-provider': { name: 'oidc', config: {} } });
     expect(await without(['@kubernetes/client-node'], script)).to.match(
       /^InvalidKubeConfig .*auth-provider oidc needs the package @kubernetes\/client-node.*\(use .*exec plugin, or install the package where the program can import it/,
     );
   });
 
-  it('hides client-node from bundlers', async () => {
+  it('imports client-node in a way that bundlers do not follow', async () => {
     const { metafile } = await build({
       ...{ entryPoints: ['lib/client/index.ts'], bundle: true, platform: 'node', format: 'esm' },
       ...{ metafile: true, write: false, external: ['@opentelemetry/api'] },

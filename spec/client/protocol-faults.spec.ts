@@ -91,7 +91,7 @@ describe('the client against a misbehaving server, over sockets', () => {
     expect(server.requests).to.have.length(1);
   });
 
-  it('waits for the Retry-After of a 429', async () => {
+  it('waits before a retry as long as the Retry-After of a 429 says', async () => {
     await against((_, response) => {
       if (server.requests.length > 1) answerJson(response, configMap);
       else response.writeHead(429, { 'retry-after': '7' }).end('slow down');

@@ -4,7 +4,7 @@ import { VirtualClock } from '../../lib/system/virtual-clock.js';
 import { failureOf } from './scripted-transport.js';
 
 describe('TokenBucket', () => {
-  it('passes a burst, then one request every 1 / qps seconds, in order', async () => {
+  it('lets a burst of requests pass, then one request every 1 / qps seconds, in order', async () => {
     const clock = new VirtualClock();
     const bucket = new TokenBucket({ qps: 4, burst: 3 }, clock);
     const passed: [number, number][] = [];
@@ -27,7 +27,7 @@ describe('TokenBucket', () => {
     expect(passed).to.equal(2);
   });
 
-  it('gives the place of an aborted request to the next', async () => {
+  it('gives the turn of an aborted request to the next request', async () => {
     const clock = new VirtualClock();
     const bucket = new TokenBucket({ qps: 1, burst: 1 }, clock);
     await bucket.take();

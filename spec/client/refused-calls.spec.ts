@@ -48,7 +48,7 @@ describe('Calls of a client', () => {
     });
   }
 
-  it('are refused with an example of a key if they get a string instead', async () => {
+  it('are refused if they get a string instead of a key, with an example of a key', async () => {
     const { client } = embeddedClient();
     const error = await failureOf(client.get(ConfigMap, 'web' as never));
     expect(error.message).to.include(
@@ -126,7 +126,7 @@ describe('Calls of a client', () => {
     });
   }
 
-  it('name the object whose data has no JSON form, or that has no namespace', async () => {
+  it('fail with the name of the object if its data cannot be JSON, or if it lacks a namespace', async () => {
     const { client } = embeddedClient();
     const counts = { ...web, data: { replicas: NaN } } as object as typeof web;
     for (const verb of ['create', 'update', 'apply'] as const) {

@@ -34,20 +34,20 @@ describe('apiErrorOf', () => {
     expect(error.message).to.equal('get ConfigMap shop/web: 404: 404 page not found');
   });
 
-  it('keeps status and message of a 500 whose Status has no reason', () => {
+  it('keeps the HTTP status and the message of a 500 whose Status has no reason', () => {
     const message = 'failed to create typed patch object';
     const error = errorOf(500, JSON.stringify({ kind: 'Status', apiVersion: 'v1', message }));
     expect(error).to.include({ status: 500, reason: '' });
     expect(error.message).to.contain(message);
   });
 
-  it("truncates a proxy's page to 1,000 characters", () => {
+  it('truncates a body that is not a Status, such as the page of a proxy, to 1,000 characters', () => {
     const error = errorOf(502, `<html>${'x'.repeat(5_000)}`);
     expect(error.context.text).to.have.length(1_000);
     expect(error.status).to.equal(502);
   });
 
-  it('handles an empty body, and JSON that is not a Status', () => {
+  it('quotes JSON that is not a Status, and says that an empty body has no message', () => {
     expect(errorOf(503, '').message).to.equal('get ConfigMap shop/web: 503: no message');
     expect(errorOf(400, '[1]').message).to.equal('get ConfigMap shop/web: 400: [1]');
     expect(errorOf(400, 'null').message).to.equal('get ConfigMap shop/web: 400: null');
@@ -76,7 +76,7 @@ describe('apiErrorOf', () => {
     expect(error.message).to.include('cannot get resource "secrets"');
   });
 
-  it('withholds text about a Secret that is not a Status', () => {
+  it('does not quote a body that is not a Status in an error about a Secret', () => {
     const error = apiErrorOf(secretCall, answerOf(502, 'bad request body: {"pin":"hunter2"}'));
     expect(error.message).to.match(/^create Secret shop\/pin: 502/);
     expect(inspect(error)).not.to.include('hunter2');

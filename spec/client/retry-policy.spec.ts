@@ -27,8 +27,8 @@ describe('retryAfterMs', () => {
   }
 });
 
-describe('the delay after a refusal', () => {
-  it('is Retry-After, but from the second retry on at least the back-off', () => {
+describe('the delay before a retry after a refused request', () => {
+  it('is the time in Retry-After, but from the second retry on at least the back-off', () => {
     expect([0, 1, 2, 3, 9].map((retries) => refusalDelayMs(0, retries))).to.deep.equal([
       0, 100, 200, 400, 2_000,
     ]);

@@ -17,11 +17,11 @@ async function textOf(answer: ScriptedAnswer): Promise<string> {
 }
 
 describe('the stream of a subresource', () => {
-  it('has all bytes of the answer', async () => {
+  it('yields all bytes of the answer', async () => {
     expect(await textOf({ chunks: ['one\ntw', 'o\n'] })).to.equal('one\ntwo\n');
   });
 
-  it('sends the parameters of its query, and ends when the loop exits', async () => {
+  it('sends its query parameters, and closes the connection when the loop exits', async () => {
     const chunks = ['a\nb\n', new ConnectionError('must not be read', { requestSent: true })];
     const { client, transport } = scripted(() => ({ chunks }));
     const query = { container: 'web', follow: true, tailLines: 2, sinceSeconds: undefined };
@@ -34,7 +34,7 @@ describe('the stream of a subresource', () => {
     expect(transport.open).to.equal(0);
   });
 
-  it("throws the server's refusal, and a broken stream", async () => {
+  it('throws the error of a server that refuses it, and an error when the connection breaks', async () => {
     expect(await failureOf(textOf(refusal(400, 'BadRequest')))).to.have.property('status', 400);
     const chunks = ['a\n', new ConnectionError('reset', { requestSent: true })];
     const error = await failureOf(textOf({ chunks }));

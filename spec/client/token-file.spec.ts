@@ -33,7 +33,7 @@ describe('tokenFile', () => {
     ['forward', 5 * 3_600_000],
     ['back', -5 * 3_600_000],
   ] as const) {
-    it(`reads it again after a minute, and no sooner, when the wall clock jumps ${title}`, () =>
+    it(`reads the file again after a minute, and not earlier, when the wall clock jumps ${title}`, () =>
       withFolder({ token: 'one' }, async (folder) => {
         const [path, clock] = [join(folder, 'token'), new VirtualClock()];
         let offsetMs = 0;

@@ -17,12 +17,12 @@ describe('waitFor', () => {
     expect(server.requests.count(({ verb }) => verb === 'watch')).to.equal(0);
   });
 
-  it('can wait for a missing object', async () => {
+  it('can wait until an object is missing', async () => {
     const { client } = embeddedClient();
     expect(await waitFor(client, ready, { until: (now) => now === undefined })).to.equal(undefined);
   });
 
-  it('handles watch events, and leaves no watch open', async () => {
+  it('checks the condition on watch events, and leaves no watch open', async () => {
     const clock = new VirtualClock();
     const { client, server } = embeddedClient();
     const waiting = waitFor(client, ready, { until: isReady, clock });
@@ -65,7 +65,7 @@ describe('waitFor', () => {
     expect((await waiting)?.metadata.name).to.equal('web');
   });
 
-  it('waits before the next list as long as Retry-After of a 429 demands', async () => {
+  it('waits before the next list as long as the Retry-After of a 429 says', async () => {
     const clock = new VirtualClock();
     const { client } = embeddedClient();
     let lists = 0;
@@ -142,7 +142,7 @@ describe('waitFor', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it("throws the server's refusal", async () => {
+  it('throws the error of a server that refuses the list', async () => {
     const { client } = scripted(() => refusal(403, 'Forbidden'));
     expect(await failureOf(waitFor(client, ready, { until: isReady }))).to.have.property(
       'status',

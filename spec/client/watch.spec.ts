@@ -110,12 +110,12 @@ describe('a watch', () => {
     });
   }
 
-  it('throws when it is refused', async () => {
+  it('throws the error of a server that refuses it', async () => {
     const { client } = scripted(() => refusal(403, 'Forbidden'));
     expect(await failureOf(eventsOf(client))).to.have.property('status', 403);
   });
 
-  it('reconnects when its connection breaks before the first byte, not after it', async () => {
+  it('is requested again when its connection breaks before the first byte, but throws when it breaks later', async () => {
     const broken = () => new ConnectionError('reset', { requestSent: true });
     const { client, transport } = scripted((_, nth) =>
       nth === 1 ? broken() : { chunks: [line('ADDED', configMap('a')), broken()] },
@@ -124,7 +124,7 @@ describe('a watch', () => {
     expect(transport.calls).to.have.length(2);
   });
 
-  it('frees its connection when the loop exits', async () => {
+  it('closes its stream when the loop exits', async () => {
     const { client, transport } = scripted(streaming(line('ADDED', configMap('a')).repeat(9)));
     for await (const event of client.watch(ConfigMap)) {
       expect(event.type).to.equal('ADDED');
@@ -153,7 +153,7 @@ describe('a watch', () => {
     expect(await failureOf(eventsOf(client))).to.have.property('code', 'ConnectionFailed');
   });
 
-  it('fails when the server does not end it after its timeout', async () => {
+  it('fails when the server does not end the watch after its timeout', async () => {
     const clock = new VirtualClock();
     const { client } = scripted(
       ({ signal }) => ({

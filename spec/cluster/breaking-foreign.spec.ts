@@ -9,7 +9,7 @@ import { cli } from '../cli/cli.js';
 import { sharedControlPlane } from './control-plane/shared.js';
 import { foreignDefinitions, foreignProjects } from './foreign-definitions.js';
 
-describe('breaking, with CustomResourceDefinitions of other projects', () => {
+describe('the command breaking, with CustomResourceDefinitions of other projects', () => {
   let client: ConnectedClient;
 
   before(async () => {
@@ -20,7 +20,7 @@ describe('breaking, with CustomResourceDefinitions of other projects', () => {
   after(() => client.close());
 
   for (const project of foreignProjects) {
-    it(`finds no change between those of ${project} and what a real API server makes of them`, async () => {
+    it(`finds no breaking change between those of ${project} and the form in which a real API server stores them`, async () => {
       const folder = await foreignDefinitions(project);
       const items: CustomResourceDefinition[] = [];
       for (const definition of await definitionsIn(folder)) {

@@ -7,7 +7,7 @@ import { createApi } from '../cli/scaffold/project.js';
 import { sharedControlPlane } from './control-plane/shared.js';
 import { Kubectl } from './kubectl.js';
 
-describe("a project's installer", () => {
+describe('the install file of a generated project', () => {
   const file = scratchDirectory();
   const installer = (): string => file('dist/install.yaml');
   let kubeconfig: string;
@@ -29,7 +29,7 @@ describe("a project's installer", () => {
   afterEach(() => admin.run(['delete', '--ignore-not-found', '-f', installer()]));
   after(() => admin.close());
 
-  it('can be applied by kubectl on the server', async () => {
+  it('can be applied by kubectl with server-side apply', async () => {
     const applied = await admin.print(['apply', '--server-side', '-f', installer()]);
     expect(applied).to.include('deployment.apps/installed-controller-manager serverside-applied');
   });

@@ -41,7 +41,7 @@ interface Reporting extends KubernetesObject {
 const flags = ['--defaulting', '--validation', '--conversion'];
 
 for (const style of styles) {
-  describe(`the built operator of a project in style ${style}, with every webhook, on a real API server`, () => {
+  describe(`an operator built from a generated project in style ${style}, with every webhook, on a real API server`, () => {
     const file = scratchDirectory();
     const name = `hooked-${systemRandom.uuid().slice(0, 6)}`;
     const group = `shop.${name}.example`;
@@ -134,7 +134,7 @@ for (const style of styles) {
       return { ...type, metadata: key, spec };
     }
 
-    it('has overlays that kustomize builds, without and with options', async () => {
+    it('has overlays that kustomize can build, without and with options', async () => {
       for (const [overlay, has] of [
         ['webhook', 'publishNotReadyAddresses: true'],
         ['network-policy', 'port: webhook'],

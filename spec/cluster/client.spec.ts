@@ -15,7 +15,7 @@ describe('the client on a real API server', () => {
 
   clientContract({ newClient: () => client });
 
-  describe('with all wrappers', () => {
+  describe('wrapped in faulty without rules and forwarding', () => {
     clientContract({ newClient: () => faulty(forwarding(client), { rules: [] }) });
   });
 });

@@ -65,7 +65,7 @@ function inNamespace(namespace: string, ...objects: KubernetesObject[]): Kuberne
   return objects.map((object) => ({ ...object, metadata: { ...object.metadata, namespace } }));
 }
 
-describe('the control plane', () => {
+describe('the embedded control plane, compared with a real one', () => {
   let embedded: EmbeddedCluster;
   let sides: readonly [real: Client, ours: Client];
   let close: () => Promise<void>;
@@ -160,7 +160,7 @@ describe('the control plane', () => {
     expect(ours).to.deep.equal(real);
   }).timeout(120_000);
 
-  it('publishes its certificate in the same way on both servers', async () => {
+  it('publishes its certificate authority in the ConfigMap kube-root-ca.crt in the same way on both servers', async () => {
     const found = await onBoth(
       async (client, namespace) =>
         await eventually(async () => {

@@ -9,7 +9,7 @@ const quickSuites: readonly Suite[] = [
   'webhook',
 ];
 
-describe("controller-runtime's own tests on the embedded server", function () {
+describe("controller-runtime's own tests, run against the embedded server", function () {
   // The first run compiles client-go.
   this.timeout(900_000);
 

@@ -73,7 +73,7 @@ describe('operators on a real API server, killed at some of their requests', fun
   // The tenants come last, because the garbage collector takes half a minute to discover their kind.
   const scenarios = [shopScenario<CrashCluster>(rollout), tenantScenario<CrashCluster>()];
   for (const scenario of scenarios) {
-    it(`converge to the same state: ${scenario.name}`, async () => {
+    it(`converge to the state that they reach without a kill: ${scenario.name}`, async () => {
       const onCluster: CrashScenario<CrashCluster> = {
         ...scenario,
         ...{ comparable, timeoutMs: 60_000, cluster: newNamespace },

@@ -33,26 +33,26 @@ describe('custom resources on a real API server', () => {
 
   after(() => client.close());
 
-  it('give the recorded verdicts on CEL expressions', async () => {
+  it('are accepted and refused by CEL rules as the recording says', async () => {
     expect(await serverVerdicts(client, group())).to.deep.equal(recordedCel);
   });
 
-  it('give the recorded verdicts on schema features', async () => {
+  it('are accepted and refused for schema features as the recording says', async () => {
     expect(await featureVerdicts(client, group())).to.deep.equal(recordedFeatures);
   });
 
-  it('give the recorded cost estimates of rules', async () => {
+  it('have the estimated costs of CEL rules that the recording says', async () => {
     const costs = await serverCosts(client, group(), recordedCounts(recordedCosts));
     expect(costs).to.deep.equal(recordedCosts);
   });
 
-  it('give the recorded warnings', async () => {
+  it('cause the warnings that the recording says', async () => {
     const { kubeConfigPath: path } = await sharedControlPlane();
     const warned = await warningsOf((logger) => clientFromKubeConfig({ path, logger }), group());
     expect(warned).to.deep.equal(recordedWarnings);
   });
 
-  it('lose fields that the written version lacks, like on the embedded server', async () => {
+  it('lose fields that are not in the schema of the written version, as on the embedded server', async () => {
     expect(await writtenByOtherVersion(client, group())).to.deep.equal(keptByVersions);
   });
 

@@ -47,7 +47,7 @@ describe('the panels of the Grafana dashboard', function () {
   // The first run compiles Prometheus' query engine.
   this.timeout(900_000);
 
-  it('show data of a real operator, by the query engine of Prometheus', async () => {
+  it('show data of a real operator when Prometheus evaluates their queries', async () => {
     const registry = new Registry();
     const { setup, manager } = await scrapedManager(registry, (made, { clock }) => {
       const troubled = controllerFor(ConfigMap)

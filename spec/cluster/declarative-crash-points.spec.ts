@@ -50,7 +50,7 @@ describe('a declarative operator on a real API server, killed at some of its req
     }
   });
 
-  it('converges to the same state, with an Updater behind a view, and a Patcher', async () => {
+  it('converges to the state that it reaches without a kill, with a view, an Updater that reads it, and a Patcher', async () => {
     const cluster = async (): Promise<CrashCluster> => {
       const made = await crashNamespace(target, operator);
       namespaces.push(made.namespace ?? '');

@@ -22,7 +22,7 @@ interface Quota extends KubernetesObject {
   readonly spec: { readonly hard?: Readonly<Record<string, string>> };
 }
 
-describe('declarative operators deployed by declarative manifests, on a real API server', () => {
+describe('declarative operators deployed with the output of the command declarative manifests, on a real API server', () => {
   const file = scratchDirectory();
   const name = `teams-${systemRandom.uuid().slice(0, 6)}`;
   const group = `${name}.example`;
@@ -199,7 +199,7 @@ controllers:
     });
   });
 
-  it('serve their views to clients with a token of the keys', async () => {
+  it('serve their views to clients whose token is signed with the key of the deployment', async () => {
     const server = `https://localhost:${pod?.portOf('views') ?? 0}`;
     const keys = ['--keys', file('deploy/view-keys'), '--server', server, '--out', file('views')];
     const made = await cli([
@@ -233,7 +233,7 @@ controllers:
     });
   });
 
-  it('are in one install file', async () => {
+  it('can be installed from one file that build-installer writes', async () => {
     const made = await cli(['build-installer', '--project', file('deploy')]);
     expect(made, made.stderr).to.include({ code: 0 });
     const options = ['--server-side', '--force-conflicts', '--dry-run=server'];
@@ -242,7 +242,7 @@ controllers:
     expect(applied).to.include(`deployment.apps/${name}-controller-manager serverside-applied`);
   });
 
-  it('need every permission of the roles, and no others', async () => {
+  it('use every permission of their roles, and need no others', async () => {
     expect(await pod?.stop(), pod?.output).to.equal(0);
     expect(pod?.output).not.to.include('permissions are missing');
     const requests = await plane.auditLog.read({ user: pod?.user ?? '' });

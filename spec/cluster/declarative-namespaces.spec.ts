@@ -56,7 +56,7 @@ controllers:
     await admin.close();
   });
 
-  it('work with the roles of that namespace', async () => {
+  it('work with roles in that namespace alone', async () => {
     const metadata = { name: 'original', namespace: home, labels: { of: name } };
     const elsewhere = { ...metadata, namespace: 'default', name };
     for (const one of [metadata, elsewhere]) {

@@ -32,7 +32,7 @@ function shownName(line: string | undefined): string | undefined {
   return line?.split(/\s+/)[0];
 }
 
-describe('views in kubectl', () => {
+describe('views of a declarative operator in kubectl', () => {
   let folder: string;
   let files: KeyFiles;
   let views: Views;
@@ -88,7 +88,7 @@ describe('views in kubectl', () => {
     ['HTTPS', overHttps],
   ] as const) {
     describe(`over ${protocol}`, () => {
-      it('are found, printed, shown and described', async () => {
+      it('are listed by api-resources, get and describe', async () => {
         const it = await open();
         const resources = await it.print(['api-resources', '--no-headers']);
         expect(resources.trim().split('\n')).to.have.lengthOf(1);
@@ -138,7 +138,7 @@ describe('views in kubectl', () => {
         );
       });
 
-      it('are the only resources of their server', async () => {
+      it('are the only resources that their server serves', async () => {
         const { stderr } = await (await open()).run(['get', 'secrets']);
         expect(stderr).to.contain('the server doesn\'t have a resource type "secrets"');
       });
@@ -171,7 +171,7 @@ describe('views in kubectl', () => {
     );
   });
 
-  it('answer `kubectl auth can-i` from the rules of the token', async () => {
+  it('answer `kubectl auth can-i` by the rules in the token', async () => {
     const rules = [{ ...everything, verbs: ['get', 'list'] }];
     const it = await overHttps({ rules });
     const canI = async (...args: string[]): Promise<readonly [string, number | null]> => {
@@ -201,7 +201,7 @@ describe('views in kubectl', () => {
     await lines.stop();
   });
 
-  it('can be watched while an operator derives them from a cluster', async () => {
+  it('can be watched while an operator computes them from objects of a cluster', async () => {
     const target = await clusterTarget();
     const namespace = await target.namespace();
     const { client } = await target.operator();

@@ -156,13 +156,13 @@ describe('kubectl operator-plan with a generated project on a real API server', 
 
   const image = 'registry.k8s.io/pause:3.10';
 
-  it('is refused by the API server without the ClusterRole for planners', async () => {
+  it('is refused by the API server to a user without the ClusterRole for planners', async () => {
     const { code, stderr } = await plan({ image, replicas: 3 });
     expect(code, stderr).to.equal(2);
     expect(stderr).to.include('you may not read the definition');
   });
 
-  it('is refused by the operator to a user who may not change the resource', async () => {
+  it('is refused by the operator to a user without permission to change the resource', async () => {
     const planners = [`--clusterrole=${name}-planner`, '--group=shoppers'];
     await kubectl.print(['create', 'clusterrolebinding', `${name}-planners`, ...planners]);
     await eventually(async () => {
@@ -207,7 +207,7 @@ describe('kubectl operator-plan with a generated project on a real API server', 
     expect(created.stdout).to.include('+ Deployment default/shop-new-shop create');
   });
 
-  it('needs no rights beyond those of the generated roles', async () => {
+  it('needs no permissions beyond those of the generated roles', async () => {
     expect(await operator?.stop(), operator?.output).to.equal(0);
     const requests = await plane.auditLog.read({ user: operator?.user ?? '' });
     const refused = requests.filter(({ code }) => code === 403);

@@ -25,14 +25,14 @@ describe('the embedded API server compared with a real one', function () {
   });
 
   for (const [subject, scenarios] of Object.entries(subjects)) {
-    it(`answers the requests about ${subject} equally, but for listed differences`, async () => {
+    it(`answers the requests about ${subject} like the real one, except for listed differences`, async () => {
       const report = reportOf(subject, await compare(servers, scenarios(seed)));
       expect(report.requests).to.be.greaterThan(0);
       expect(isClean(report), reportText(report)).to.equal(true);
     });
   }
   // This spec is the last one: it defines kinds, which the answers about discovery would contain.
-  it('has the same objects and field managers after random writes of several managers', async () => {
+  it('has the same objects and managedFields as the real one after random writes of several field managers', async () => {
     const { comparisons, failure } = await compareRandomWrites(servers, { steps: 1_000, seed });
     expect(comparisons.length).to.be.greaterThan(500);
     expect(failure && sequenceText(failure)).to.equal(undefined);

@@ -9,7 +9,7 @@ const size = 100;
 const bench = ['--import', 'tsx', 'bench/index.ts', 'fleet'];
 const writeVerbs = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 
-describe('a fleet of 100 resources with four objects each, on a real control plane', () => {
+describe('an operator with 100 resources of four objects each, on a real control plane', () => {
   let report: FleetReport;
 
   before(async function () {
@@ -35,25 +35,25 @@ describe('a fleet of 100 resources with four objects each, on a real control pla
     return writeVerbs.reduce((sum, verb) => sum + (made[verb] ?? 0), 0) / size;
   }
 
-  it('is created with one write per object, and no read', () => {
+  it('creates each object with one write and no read', () => {
     expect(writesEach('create')).to.equal(4);
     expect(requests('create')).to.not.have.any.keys('get', 'list');
   });
 
-  it('sends no request except for the Lease while nothing changes', () => {
+  it('sends no requests except those for its Lease while nothing changes', () => {
     expect(requests('idle, 10 s')).to.have.all.keys('leases');
   });
 
-  it('gets no write if a change of the resources changes none of their objects', () => {
+  it('writes nothing when a change of the resources does not change their objects', () => {
     expect(requests('no-op')).to.have.all.keys('leases');
   });
 
-  it('rolls out a change with two writes per resource', () => {
+  it('rolls out a change of the resources with two writes per resource', () => {
     expect(writesEach('roll')).to.equal(2);
     expect(requests('roll')).to.not.have.any.keys('get', 'list');
   });
 
-  it('is taken over by the next leader, which writes later changes', () => {
+  it('lets the next leader write later changes after it stops', () => {
     expect(writesEach('fail-over')).to.equal(2 / size);
   });
 });

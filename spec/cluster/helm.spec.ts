@@ -284,7 +284,7 @@ const refused = [
   { extraVolumeMounts: [{ name: 'a' }] },
 ];
 
-describe("a project's chart", () => {
+describe('the Helm chart of a generated project', () => {
   const file = scratchDirectory();
   let chart: ChartResult;
 
@@ -333,7 +333,7 @@ describe("a project's chart", () => {
   const byName = (objects: readonly BuiltObject[]): Readonly<Record<string, BuiltObject>> =>
     Object.fromEntries(objects.map((object) => [keyOf(object), bare(object)]));
 
-  it('passes helm lint', () => {
+  it('passes helm lint without a finding', () => {
     expect(chart.lint).to.deep.equal(['[INFO] Chart.yaml: icon is recommended']);
   });
 
@@ -393,7 +393,7 @@ describe("a project's chart", () => {
     await writeFile(path, changed);
   }
 
-  it('renders to the objects of config/default with all of its options', async function () {
+  it('renders to the objects of config/default with all options of config/default enabled', async function () {
     this.timeout(600_000);
     const folder = file('all');
     await makeProject(folder, ['Shop'], ['Shop', 'v1']);
@@ -429,20 +429,20 @@ describe("a project's chart", () => {
     expect(without).to.not.match(/cert-manager|"conversion"|webhook-server-cert|9443/);
   });
 
-  it('renders to the namespace of the release in every object', () => {
+  it('renders every object into the namespace of the release', () => {
     const text = JSON.stringify(objectsOf(chart.results[1]));
     expect(text).to.not.include('shops-system');
     expect(text).to.include('"namespace":"123"');
   });
 
-  it('prints where the operator runs, and what an uninstall keeps', () => {
+  it('prints notes that say where the operator runs, and which objects helm uninstall keeps', () => {
     expect(chart.results[0]?.notes)
       .to.include('in the namespace shops-system')
       .and.include('crds.keep');
   });
 
   for (const [index, [values, effect, before, after]] of switches.entries()) {
-    it(`applies ${JSON.stringify(values)} (${index})`, () => {
+    it(`renders objects as the values ${JSON.stringify(values)} demand (${index})`, () => {
       const seen = [chart.results[0], chart.results[index + 2]].map((rendered) => {
         const objects = objectsOf(rendered);
         const deployment = objects.find(({ kind }) => kind === 'Deployment');
@@ -453,7 +453,7 @@ describe("a project's chart", () => {
   }
 
   for (const [index, values] of refused.entries()) {
-    it(`rejects ${JSON.stringify(values)}`, () => {
+    it(`rejects the values ${JSON.stringify(values)}`, () => {
       const { error } = chart.results[switches.length + 2 + index] ?? {};
       expect(error).to.include("values don't meet the specifications of the schema");
     });

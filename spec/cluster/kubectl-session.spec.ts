@@ -14,7 +14,7 @@ interface Result extends Output {
   readonly command: string;
 }
 
-describe('a kubectl session', () => {
+describe('kubectl on the embedded API server', () => {
   let embedded: EmbeddedCluster;
   let sides: readonly [real: Kubectl, ours: Kubectl];
 

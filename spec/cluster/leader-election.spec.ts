@@ -72,7 +72,7 @@ describe('leader election on a real API server', () => {
     return { elector, stop, read: () => admin.get(Lease, { namespace, name }) };
   }
 
-  it('writes times with microseconds, which the server keeps, and renews them', async () => {
+  it('writes times with microseconds, which the server keeps, and renews the Lease', async () => {
     const { elector, stop, read } = await leader('times');
     const { spec } = await read();
     expect(spec).to.include({ holderIdentity: 'times', leaseDurationSeconds: 15 });
@@ -94,7 +94,7 @@ describe('leader election on a real API server', () => {
     expect(spec?.leaseDurationSeconds).to.equal(1);
   });
 
-  it('recreates a Lease that is deleted under the leader, and continues to lead', async () => {
+  it('creates its Lease again when another client deletes it, and continues to lead', async () => {
     const { elector, stop, read } = await leader('deleted');
     const before = await read();
     await admin.delete(Lease, { namespace, name: 'deleted' });
@@ -112,7 +112,7 @@ describe('leader election on a real API server', () => {
     await stop();
   });
 
-  it('names the missing rule when the Lease is forbidden', async () => {
+  it('names the missing RBAC rule when access to the Lease is forbidden', async () => {
     const user = await plane.user(`nobody-${run}`, []);
     const client = await clientFromKubeConfig({ path: user.kubeConfigPath });
     const elector = new LeaderElector({ client, namespace, name: 'forbidden', ...times });

@@ -28,7 +28,7 @@ describe('a lifecycle operator on a real API server, killed at some of its reque
 
   for (const isLive of [false, true]) {
     const scenario = lifecycleScenario<CrashCluster>(isLive);
-    it(`converges to the same state: ${scenario.name}`, async () => {
+    it(`converges to the state that it reaches without a kill: ${scenario.name}`, async () => {
       const onCluster: CrashScenario<CrashCluster> = {
         ...scenario,
         ...{ comparable, timeoutMs: 90_000, cluster: () => crashNamespace(target, operator) },

@@ -8,7 +8,7 @@ const errors: Readonly<Record<string, readonly string[]>> = {
   'Argo Rollouts': ['conditions'],
 };
 
-describe('lint of CustomResourceDefinitions of other projects', () => {
+describe('the command lint, with CustomResourceDefinitions of other projects', () => {
   for (const project of foreignProjects) {
     const expected = errors[project] ?? [];
     it(`finds ${expected.length === 0 ? 'no errors' : expected.join()} in those of ${project}`, async () => {

@@ -66,7 +66,7 @@ const validation = `
 +    }
 `;
 
-describe('a new user with the packed package and a real API server', () => {
+describe('the steps of a new user, with the package from npm pack and a real API server', () => {
   const file = scratchDirectory();
   let plane: ControlPlane;
   let admin: ConnectedClient;
@@ -144,7 +144,7 @@ describe('a new user with the packed package and a real API server', () => {
     await leadWebhooksTo(port, { admin, name, crd });
   }
 
-  it('creates a kind and a Service for a new field, and runs them on the embedded API server', async () => {
+  it('create a kind and a controller that creates a Service for a new field, and run them on the embedded API server', async () => {
     await type(`operator-builder create api ${api} --version v1alpha1`);
     await edit('src/api/v1alpha1/bookshop.ts', newField);
     await edit('src/controllers/bookshop-controller.ts', newService);
@@ -160,7 +160,7 @@ describe('a new user with the packed package and a real API server', () => {
     expect(output).to.include('+ Deployment default/bookshop-bookshop-sample\n');
   });
 
-  it('adds a version with a renamed field, a conversion and a validation, tested by npm test', async () => {
+  it('add a version with a renamed field, a conversion and a validation, tested by npm test', async () => {
     await type(`npm run crds:install
       kubectl wait --for=condition=Established crd/${crd}`);
     await shows('kubectl apply -f config/samples/shop_v1alpha1_bookshop.yaml', 'bookshop-sample');
@@ -176,7 +176,7 @@ describe('a new user with the packed package and a real API server', () => {
       npm test`);
   });
 
-  it('deploys the operator, which serves earlier objects in the new version', async () => {
+  it('deploy the operator, which serves earlier objects in the new version', async () => {
     await type('npm run build');
     await deploy();
     const options = [`--webhook-port=${port}`];
@@ -189,7 +189,7 @@ describe('a new user with the packed package and a real API server', () => {
     expect(await type(size)).to.match(/^ {2}size: 2$/m);
   });
 
-  it("gets the validation's message for an invalid object", async () => {
+  it('get the message of the validation for an invalid object', async () => {
     const patch = '{"spec":{"image":"registry.example/books:latest"}}';
     const refused = await typeRefused(
       `kubectl patch bookshop bookshop-sample --type=merge -p '${patch}'`,
@@ -199,7 +199,7 @@ describe('a new user with the packed package and a real API server', () => {
     );
   });
 
-  it('sees in describe why the API server rejects a child, until the object is corrected', async () => {
+  it('show in kubectl describe why the API server rejects a dependent object, until the resource is corrected', async () => {
     const rename = (to: string): Promise<string> =>
       type(
         `kubectl patch bookshop bookshop-sample --type=merge -p '{"spec":{"portName":"${to}"}}'`,
@@ -218,7 +218,7 @@ describe('a new user with the packed package and a real API server', () => {
     await shows('kubectl get bookshops', /^bookshop-sample +\S+ +True /m);
   });
 
-  it('sees in describe which rule the role lacks, until it is deployed again', async () => {
+  it('show in kubectl describe which rule the role lacks, until the role is deployed again', async () => {
     const role = `${name}-manager-role`;
     const rules = await type(`kubectl get clusterrole ${role} -o jsonpath='{.rules[*].resources}'`);
     const at = rules.split('] [').findIndex((text) => text.includes('"services"'));

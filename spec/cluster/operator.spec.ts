@@ -9,7 +9,7 @@ import { clusterTarget } from './cluster-target.js';
 
 describe('Operator on a real API server', () => operatorSuite(clusterTarget));
 
-describe('trouble around an Operator on a real API server', () => {
+describe('failures that an Operator has to survive, on a real API server', () => {
   operatorTroubleSuite(clusterTarget);
 });
 
@@ -27,4 +27,5 @@ describe('styles of an Operator on a real API server', () => {
 
 describe("the README's example on a real API server", () => readmeSuite(clusterTarget));
 
-describe('output of an Operator on a real API server', () => operatorFeedSuite(clusterTarget));
+describe('the printed output of an Operator on a real API server', () =>
+  operatorFeedSuite(clusterTarget));

@@ -60,7 +60,7 @@ for (const client of clients) {
   }
 }
 
-describe('clients of other languages', function () {
+describe('Kubernetes clients in other languages, on the embedded server', function () {
   // The first run compiles kube-rs.
   this.timeout(900_000);
   const kubeConfig = join(folder, 'kubeconfig');
@@ -77,7 +77,7 @@ describe('clients of other languages', function () {
   });
 
   for (const client of present) {
-    it(`get the answers of the real server when they apply, patch and watch: ${client.name}`, async () => {
+    it(`get the same answers as from a real server when they apply, patch and watch: ${client.name}`, async () => {
       const [command = '', ...args] = await client.build(folderOf(client));
       const { kubeConfigPath } = await sharedControlPlane();
       const namespace = `session-${process.pid}-${client.name.length}`;

@@ -62,7 +62,7 @@ describe('an API server that checks the permission to block the deletion of an o
     return operator.create(deployment, { dryRun: true });
   }
 
-  it("allows an operator with its project's roles, by the rule for finalizers", async () => {
+  it('lets an operator create dependents with its generated role, but only because of the rule for finalizers', async () => {
     // The real server discovers new kinds only every half minute.
     await eventually(tryToOwn, 90_000);
     const role = await admin.get(ClusterRole, { name: 'shops-manager-role' });

@@ -11,7 +11,7 @@ import { grant } from '../manager/grant.js';
 import { eventually } from './control-plane/eventually.js';
 import { sharedControlPlane } from './control-plane/shared.js';
 
-describe('permissions of a cache on a real API server', () => {
+describe('the permissions that a cache needs on a real API server', () => {
   cachePermissions(async () => {
     const plane = await sharedControlPlane();
     const { name: user, token } = await plane.user(`reader-${systemRandom.uuid()}`, ['readers']);
@@ -32,7 +32,7 @@ describe('permissions of a cache on a real API server', () => {
 });
 
 describe('missingAccess on a real API server', () => {
-  it('reviews access to paths, even those with a * at the end', async () => {
+  it('reviews access to URL paths, also to those with a * at the end', async () => {
     const plane = await sharedControlPlane();
     const { name, kubeConfigPath: path } = await plane.user(`reader-${systemRandom.uuid()}`, []);
     const client = await clientFromKubeConfig({ path });

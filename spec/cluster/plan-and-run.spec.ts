@@ -168,7 +168,7 @@ describe("a plan and the operator's later writes on a real API server", () => {
   const first = { config: 'one' };
   const wanted = { config: 'two', workers: false };
 
-  it('have the same objects, fields, restarts, order and pruned objects', async () => {
+  it('change the same objects and fields, restart the same workloads, and prune the same objects, in the same order', async () => {
     await run(first);
     const { code, stdout, stderr } = await plan(wanted, '--output', 'json');
     expect({ code, stderr }, stdout).to.deep.equal({ code: 2, stderr: '' });
@@ -217,12 +217,12 @@ describe("a plan and the operator's later writes on a real API server", () => {
     expect(order.map(at)).to.deep.equal(order.map(at).toSorted((a, b) => a - b));
   });
 
-  it('are empty when nothing is to do', async () => {
+  it('are empty when no object has to change', async () => {
     const { code, stdout, stderr } = await plan(wanted);
     expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: '' });
   });
 
-  it('begin with the changes that kubectl apply would make to removed fields and fields of others', async () => {
+  it('begin with the changes that kubectl apply makes to removed fields and to fields of other managers', async () => {
     const body = { spec: { barn: 'theirs' }, metadata: { labels: { their: 'label' } } };
     await client.patch(Farm, key, { type: 'merge', body });
     const given = { config: 'three', image: 'farm:9' };
@@ -239,7 +239,7 @@ describe("a plan and the operator's later writes on a real API server", () => {
     expect(planned['spec']).to.include({ workers: true, barn: 'theirs' });
   });
 
-  it('fail for an object that the server rejects, with code 1', async () => {
+  it('fail with exit code 1 for an object that the server rejects', async () => {
     const { code, stdout, stderr } = await plan({ ...wanted, workers: 'some' });
     expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
     expect(stderr).to.include('spec.workers');

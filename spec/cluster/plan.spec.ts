@@ -146,7 +146,7 @@ describe('operator-builder plan on a real API server', () => {
     );
   });
 
-  it('exits with 0 when nothing is to do', async () => {
+  it('exits with 0 when no object has to change', async () => {
     const { code, stdout, stderr } = await plan({ image: 'shop:2', replicas: 2 });
     expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: '' });
   });

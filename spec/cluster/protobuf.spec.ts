@@ -51,13 +51,13 @@ describe('protobuf of a real API server', () => {
     }),
   );
 
-  it('equals the output of the encoder for the lists of all kinds', async () => {
+  it('equals what our encoder writes for the lists of all kinds', async () => {
     const kinds = await listed(plane);
     expect(kinds.length).to.be.greaterThan(50);
     for (const path of kinds) await eventually(() => compareList(plane, path));
   });
 
-  it('equals the output of the encoder for the events of a watch', async () => {
+  it('equals what our encoder writes for the events of a watch', async () => {
     const path = `${namespace}/serviceaccounts?watch=1&timeoutSeconds=1&resourceVersion=0`;
     const { text } = await plane.api.send({ path });
     const { bytes } = await plane.api.send({ path, accept });
@@ -72,7 +72,7 @@ describe('protobuf of a real API server', () => {
     expect(Buffer.concat(own).toString('hex')).to.equal(bytes.toString('hex'));
   });
 
-  it('is decoded for a Status', async () => {
+  it('can be decoded for a Status', async () => {
     const { bytes } = await plane.api.send({ path: `${namespace}/secrets/none`, accept });
     const status = objectFromProtobuf(bytes);
     expect(status).to.include({ apiVersion: 'v1', kind: 'Status', reason: 'NotFound', code: 404 });

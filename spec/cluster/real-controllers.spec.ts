@@ -43,7 +43,7 @@ const endpointSlice: ResourceType<EndpointSlice> = {
   ...{ plural: 'endpointslices', namespaced: true },
 };
 
-describe('the real controllers on the embedded server', () => {
+describe('the real kube-controller-manager and kube-scheduler on the embedded server', () => {
   let cluster: EmbeddedCluster;
   let client: Client;
   let supervisor: Supervisor;
@@ -71,7 +71,7 @@ describe('the real controllers on the embedded server', () => {
     await cluster.stop();
   });
 
-  it('run a Deployment: ReplicaSet, pods on a node, endpoints, a rollout', async () => {
+  it('run a Deployment with its ReplicaSet, pods on a node, endpoints and a rollout', async () => {
     await client.create(inShop('web', deployment('web')));
     const [selector, ports] = [{ app: 'web' }, [{ port: 80 }]];
     await client.create(
@@ -101,7 +101,7 @@ describe('the real controllers on the embedded server', () => {
     expect((await client.get(Service, key('web'))).spec?.clusterIP).to.match(/^10\./);
   });
 
-  it('run a StatefulSet with claims, and a Job', async () => {
+  it('run a Job, and a StatefulSet with PersistentVolumeClaims', async () => {
     await client.create(
       inShop('db', statefulSet('db', { volumeClaimTemplates: claimTemplates() })),
     );
@@ -118,7 +118,7 @@ describe('the real controllers on the embedded server', () => {
     });
   });
 
-  it('delete dependents in the background, and orphan them', async () => {
+  it('delete dependents in the background, and keep them when the policy is Orphan', async () => {
     const [owner, orphaned] = await Promise.all(
       ['owner', 'orphaned'].map((name) => client.create(inShop(name, configMap()))),
     );
@@ -147,7 +147,7 @@ describe('the real controllers on the embedded server', () => {
     });
   });
 
-  it('have no refused requests, and only conflicts that also occur on a real server', () => {
+  it('get no error responses except NotFound and Conflict', () => {
     const refused = cluster.requests.entries.filter(({ code }) => code >= 400);
     const unexpected = refused.filter(({ code }) => ![404, 409].includes(code));
     expect(unexpected).to.deep.equal([]);

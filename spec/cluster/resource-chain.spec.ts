@@ -96,7 +96,7 @@ describe('the site operator on a real API server, killed at some of its requests
     });
   }
 
-  it('converges to the same state', async () => {
+  it('converges to the state that it reaches without a kill', async () => {
     const scenario: CrashScenario<CrashCluster> = siteScenario();
     const onCluster: CrashScenario<CrashCluster> = {
       ...scenario,

@@ -17,7 +17,7 @@ describe('ensureCrd on a real API server', () => {
   const opened: BuilderTarget[] = [];
   after(() => Promise.all(opened.map((target) => target.close())));
 
-  it("fails at once with the server's reason when the names are taken, and deletes nothing", async () => {
+  it("fails at once with the server's reason when another definition has the names, and deletes nothing", async () => {
     const target = await clusterTarget();
     opened.push(target);
     const { admin } = target;
@@ -39,7 +39,7 @@ describe('ensureCrd on a real API server', () => {
     }
   });
 
-  it('fails at once while the names are taken, and repairs the definition once it has other names', async () => {
+  it('fails while another definition has the names, and corrects the definition when it has other names', async () => {
     const target = await clusterTarget();
     opened.push(target);
     const { admin } = target;
@@ -65,7 +65,7 @@ describe('ensureCrd on a real API server', () => {
     }
   });
 
-  it('reads once and writes nothing when the definition is up to date', async () => {
+  it('sends one read and no write when the definition is up to date', async () => {
     const target = await clusterTarget();
     opened.push(target);
     await ensureCrd(target.admin, crdOf('Gadget'));
@@ -75,13 +75,13 @@ describe('ensureCrd on a real API server', () => {
   });
 });
 
-describe('a framework on a real API server', () => {
+describe('a framework built on ResourceBuilder, on a real API server', () => {
   frameworkSuite(clusterTarget);
 });
 
 const sample = { count: 10, seed: 5 };
 
-describe('a framework on a real API server, killed at some of its requests', function () {
+describe('a framework built on ResourceBuilder, on a real API server, killed at some of its requests', function () {
   this.timeout(240_000);
   let target: BuilderTarget;
   let operator: Client;
@@ -92,7 +92,7 @@ describe('a framework on a real API server, killed at some of its requests', fun
   });
   after(() => target.close());
 
-  it('converges to the same state', async () => {
+  it('converges to the state that it reaches without a kill', async () => {
     const scenario: CrashScenario<CrashCluster> = {
       ...gadgetScenario<CrashCluster>(),
       ...{ timeoutMs: 60_000, cluster: () => crashNamespace(target, operator) },

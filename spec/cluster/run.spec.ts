@@ -63,7 +63,7 @@ describe('operator-builder run on a real API server', () => {
     await image('shop:7', () => client.apply(shop, { fieldManager: 'user', force: true }));
   });
 
-  it('restarts with changed code; code that does not compile has no effect', async () => {
+  it('restarts with changed code, and continues with the old code when the new code does not compile', async () => {
     const controller = file('shop/src/controllers/shop-controller.ts');
     const source = await readFile(controller, 'utf8');
     const next = source.replace(

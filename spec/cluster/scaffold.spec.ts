@@ -27,7 +27,7 @@ describe('a generated project', () => {
     });
   }
 
-  it('builds without kinds too', async () => {
+  it('has a configuration that kustomize builds, also without kinds', async () => {
     await makeProject(file('bare'));
     expect(await admin.print(['kustomize', file('bare/config/default')])).to.include('Deployment');
     // `create api` fills the files that `init` has left empty.

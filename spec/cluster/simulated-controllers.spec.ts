@@ -1,6 +1,6 @@
 import { controllersSuite } from '../apiserver/controllers/controllers-suite.js';
 import { clusterTarget } from './cluster-target.js';
 
-describe('kube-controller-manager, whose behaviour is simulated', () => {
+describe('the real kube-controller-manager, which the simulated controllers imitate', () => {
   controllersSuite(clusterTarget);
 });

@@ -16,7 +16,7 @@ import { sharedControlPlane } from './control-plane/shared.js';
 
 const apiVersion = 'stores.example/v1';
 
-describe('findings of upgrade-check and a real API server', () => {
+describe('findings of upgrade-check, compared with an upgrade on a real API server', () => {
   const namespace = `store-${systemRandom.uuid().slice(0, 8)}`;
   const store = { apiVersion, kind: 'Store', metadata: { name: 'a', namespace }, spec: {} };
   let client: ConnectedClient;
@@ -88,14 +88,14 @@ describe('findings of upgrade-check and a real API server', () => {
     ['the Service of a StatefulSet', { dbService: 'db-new' }],
     ['the claims of a StatefulSet', { storage: 'fast' }],
   ] as const) {
-    it(`reject the same change: ${what}`, async () => {
+    it(`report the same change as refused as the API server: ${what}`, async () => {
       const found = (await check(to)).findings.filter(({ type }) => type === 'refused');
       expect(found).to.have.lengthOf(1);
       expect(await refusedOf(to)).to.deep.equal(found);
     });
   }
 
-  it('reject the same change: the address of a Service', async () => {
+  it('report the same change as refused as the API server: the address of a Service', async () => {
     const to = { clusterIP: '10.96.7.7' };
     const [found] = (await check(to)).findings.filter(({ type }) => type === 'refused');
     const [refused] = await refusedOf(to);
@@ -104,7 +104,7 @@ describe('findings of upgrade-check and a real API server', () => {
     expect(refused?.remedy).to.equal(found?.remedy);
   });
 
-  it('are the same restarts and the same pruned ConfigMap', async () => {
+  it('report the restarts and the pruned ConfigMap of the real upgrade', async () => {
     const to = { image: 'store:2', settings: { name: 'config' } };
     const { findings, changes } = await check(to);
     const named = (type: string) =>

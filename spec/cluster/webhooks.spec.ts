@@ -191,7 +191,7 @@ describe('webhooks on the embedded and on a real API server', () => {
     ...more,
   });
 
-  it('receive the same requests, and their verdicts are reported in the same way', async () => {
+  it('receive the same requests from both servers, which report their refusals in the same way', async () => {
     const [on, off] = configuration('validating', [{}]);
     const post = (name: string, answer: Step['webhook']): Step => {
       return {
@@ -255,7 +255,7 @@ describe('webhooks on the embedded and on a real API server', () => {
     ]);
   });
 
-  it('change objects in the same way', async () => {
+  it('change objects in the same way on both servers', async () => {
     const [on, off] = configuration('mutating', [{ reinvocationPolicy: 'IfNeeded' }, {}]);
     const add = (path: string, value: unknown) => () => patching({ op: 'add', path, value });
     const post = (name: string, answer: Step['webhook']): Step => {
@@ -299,7 +299,7 @@ describe('webhooks on the embedded and on a real API server', () => {
     ['IfNeeded', 'Never', 'IfNeeded'],
     ['IfNeeded', 'IfNeeded', 'Never'],
   ]) {
-    it(`are called again in the same way with the policies ${policies.join(', ')}`, async () => {
+    it(`are called again in the same way on both servers with the policies ${policies.join(', ')}`, async () => {
       const hooks = policies.map((reinvocationPolicy) => ({ reinvocationPolicy }));
       const [on, off] = configuration('mutating', hooks);
       const grow = (request: Request): object => {
@@ -312,7 +312,7 @@ describe('webhooks on the embedded and on a real API server', () => {
   }
 
   for (const policies of [['IfNeeded'], ['IfNeeded', 'IfNeeded'], ['IfNeeded', 'Never']]) {
-    it(`mutating policies run again in the same way with the policies ${policies.join(', ')}`, async () => {
+    it(`mutating admission policies run again in the same way on both servers with the policies ${policies.join(', ')}`, async () => {
       const expression =
         '[JSONPatch{op: "replace", path: "/data/k", value: string(object.data.k) + "+"}]';
       const rule = { apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] };
@@ -342,7 +342,7 @@ describe('webhooks on the embedded and on a real API server', () => {
     });
   }
 
-  it('validating policies check rights in the same way', async () => {
+  it('validating admission policies check permissions in the same way on both servers', async () => {
     const jobs = "authorizer.group('batch').resource('jobs')";
     const expressions = [
       "authorizer.path(' ').check('get').allowed()",
@@ -380,7 +380,7 @@ describe('webhooks on the embedded and on a real API server', () => {
     ]);
   });
 
-  it('fail in the same way with responses that have members of other types', async () => {
+  it('fail in the same way on both servers when members of their responses have wrong types', async () => {
     const [on, off] = configuration('mutating', [{}]);
     const patch = (value: unknown): object => {
       const text = JSON.stringify(value);
@@ -412,7 +412,7 @@ describe('webhooks on the embedded and on a real API server', () => {
     await compare([on, ...posts, off]);
   });
 
-  it('convert custom resources in the same way', async () => {
+  it('convert custom resources in the same way on both servers', async () => {
     const schema = {
       openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
     };

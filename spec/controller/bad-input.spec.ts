@@ -59,7 +59,7 @@ async function mapped(answer: () => unknown): Promise<{ seen: string[]; errors: 
   return { seen: seen.slice(0, -1), errors: messages };
 }
 
-describe('a mapper with bad output', () => {
+describe('a mapper of watches() with bad output', () => {
   const answers: readonly (readonly [string, unknown, RegExp])[] = [
     ['undefined', undefined, /got undefined/],
     ['null', null, /got null/],
@@ -69,7 +69,7 @@ describe('a mapper with bad output', () => {
     ['a promise of undefined', Promise.resolve(), /got undefined/],
   ];
   for (const [title, answer, message] of answers) {
-    it(`is reported when the result is ${title}, and the watch continues`, async () => {
+    it(`is reported when it returns ${title}, and the watch continues`, async () => {
       const { seen, errors } = await mapped(() => answer);
       expect(seen).to.deep.equal([]);
       expect(errors.length).to.equal(1);
@@ -82,7 +82,7 @@ describe('a mapper with bad output', () => {
     expect([seen, errors]).to.deep.equal([[], ['no luck']]);
   });
 
-  it('still enqueues the valid keys among invalid ones', async () => {
+  it('enqueues the valid keys that it returns among invalid keys', async () => {
     const bad = [undefined, null, 'a', 7, [], {}, { name: '' }, { name: 7 }, { name: 'a/b' }];
     const worse = [
       { name: { toString: () => 'x' } },
@@ -124,7 +124,7 @@ describe('a mapper with bad output', () => {
     ]);
   });
 
-  it('may return ten thousand keys', async () => {
+  it('can return ten thousand keys', async () => {
     const keys = Array.from({ length: 10_000 }, (_, n) => ({ namespace: 'ns', name: `k${n}` }));
     const { seen, errors } = await mapped(() => keys);
     expect(new Set(seen).size).to.equal(10_000);
@@ -132,7 +132,7 @@ describe('a mapper with bad output', () => {
   });
 });
 
-describe('a reconciler with bad output', () => {
+describe('a reconcile with bad output or a throwing part', () => {
   const handlers: readonly (readonly [string, () => unknown, string])[] = [
     ['throws undefined', throwing(undefined as never), 'undefined was thrown, not an error'],
     ['throws null', throwing(null as never), 'null was thrown, not an error'],
@@ -173,7 +173,7 @@ describe('a reconciler with bad output', () => {
     ],
   ];
   for (const [title, handler, message] of handlers) {
-    it(`is retried and reported when it ${title}`, async () => {
+    it(`is retried and reported when the reconciler ${title}`, async () => {
       const setup = new ControllerSetup();
       let runs = 0;
       const reconciler = (() => (++runs === 1 ? handler() : Promise.resolve(done()))) as Reconciler;
@@ -249,7 +249,7 @@ describe('a reconciler with bad output', () => {
     await setup.stop(running);
   });
 
-  it('keeps the key of a reconcile that never ends and reports it; other keys continue', async () => {
+  it('is reported when it never ends, is not started again for its key, and does not stop other keys', async () => {
     const registry = new Registry();
     const setup = new ControllerSetup();
     const seen: string[] = [];
@@ -278,7 +278,7 @@ describe('a reconciler with bad output', () => {
 });
 
 describe('a failing listener to controller events', () => {
-  it('is logged when it throws or rejects; reconciles continue', async () => {
+  it('is logged when it throws or rejects, and reconciles continue', async () => {
     const listeners: readonly (() => unknown)[] = [fail, async () => fail()];
     for (const onEvent of listeners) {
       const setup = new ControllerSetup();
@@ -317,7 +317,7 @@ describe('a predicate with bad output', () => {
       ['in or()', (predicate: Predicate) => or(predicate)],
       ['in not()', (predicate: Predicate) => not(predicate)],
     ] as const) {
-      it(`is reported when it ${title}, ${how}, and its event is handled`, async () => {
+      it(`is reported when it ${title}, ${how}, and the controller reconciles the object of the event`, async () => {
         const setup = new ControllerSetup();
         const unhandled: unknown[] = [];
         const onUnhandled = (reason: unknown): void => void unhandled.push(reason);
@@ -344,7 +344,7 @@ describe('a predicate with bad output', () => {
 });
 
 describe('a faulty source', () => {
-  it('appears in the status while its stream is broken', async () => {
+  it("is listed in the controller's status while its stream is broken", async () => {
     const setup = new ControllerSetup();
     let opened = 0;
     const source = streamSource<string>({
@@ -372,7 +372,7 @@ describe('a faulty source', () => {
     await setup.stop(running);
   });
 
-  it('does not starve other keys when it enqueues the same keys repeatedly', async () => {
+  it('does not delay other keys without end when it enqueues the same keys repeatedly', async () => {
     const setup = new ControllerSetup();
     const source = callbackSource<string>({
       name: 'change',
@@ -400,7 +400,7 @@ describe('a faulty source', () => {
 });
 
 describe('a permission that is revoked at run time', () => {
-  it('appears in the status as missing, and the problem clears when it is granted again', async () => {
+  it('is listed in the status as missing until it is granted again', async () => {
     const setup = new ControllerSetup();
     const seen: string[] = [];
     const controller = controllerFor(Thing).complete(async ({ key }) => {

@@ -64,7 +64,7 @@ describe('a controller on several clusters', () => {
     ['requests a requeue', async () => requeueAfter(10)],
     ['fails', () => Promise.reject(new Error('no'))],
   ] as const) {
-    it(`delays a new cluster with the name of a removed cluster until the old reconcile ${title}`, async () => {
+    it(`reconciles for a new cluster with the name of a removed one only after the old reconcile ${title}`, async () => {
       const setup = new Clusters();
       const east = setup.named('east');
       setup.server('east').put('a');
@@ -119,7 +119,7 @@ describe('a controller on several clusters', () => {
     await setup.stop(running);
   });
 
-  it('discards the triggers of a cluster that is removed before it is synced', async () => {
+  it('discards the triggers of a cluster that is removed before its sources are synced', async () => {
     const setup = new Clusters();
     const counts: number[] = [];
     const controller = setup.controller(async ({ triggers }) => {
@@ -141,7 +141,7 @@ describe('a controller on several clusters', () => {
     await setup.stop(running);
   });
 
-  it('discards the errors of a cluster that is removed', async () => {
+  it('removes the errors of a removed cluster from its status', async () => {
     const setup = new Clusters();
     const clusters = [setup.named('east'), setup.named('west')];
     for (const { name } of clusters) setup.server(name).put('a');
@@ -172,7 +172,7 @@ describe('a controller on several clusters', () => {
     await setup.stop(running);
   });
 
-  it('serves clusters in turn, then the namespaces of each', async () => {
+  it('reconciles keys of the clusters in turn, and within a cluster keys of its namespaces in turn', async () => {
     const setup = new Clusters();
     const clusters = [setup.named('big'), setup.named('small')];
     for (const namespace of ['n1', 'n2', 'n3', 'n4']) setup.server('big').put('a', {}, namespace);
@@ -223,7 +223,7 @@ describe('a controller on several clusters', () => {
       .with.property('code', 'Stopped');
   });
 
-  it('can add a cluster again whose sources failed to start', async () => {
+  it('can add a cluster again after its sources failed to start', async () => {
     const setup = new Clusters();
     let isBroken = true;
     const source: Source = {
@@ -261,7 +261,7 @@ describe('a controller on several clusters', () => {
     await setup.stop(running);
   });
 
-  it('removes a cluster: drops its queued keys, lets its reconciles finish and starts no more', async () => {
+  it('drops the queued keys of a removed cluster, lets its reconciles finish and starts no more', async () => {
     const setup = new Clusters();
     const clusters = [setup.named('stay'), setup.named('go')];
     for (const name of ['a', 'b']) setup.server('go').put(name);
@@ -346,7 +346,7 @@ describe('a controller on several clusters', () => {
     await setup.stop(running);
   });
 
-  it('checks the ownership of a key separately in each cluster', async () => {
+  it('checks in each cluster separately whether it owns a key', async () => {
     const setup = new Clusters();
     const ownership = new FakeOwnership('east:ns/a');
     const clusters = [setup.named('east'), setup.named('west')];
@@ -361,8 +361,8 @@ describe('a controller on several clusters', () => {
   });
 });
 
-describe('the text form of a key', () => {
-  it('parses back to the same key', () => {
+describe('the text form of a key with a cluster', () => {
+  it('can be parsed to the same key again', () => {
     const part = fc.string({ minLength: 1 }).filter((text) => !text.includes('/'));
     const property = fc.property(
       fc.option(part, { nil: '' }),

@@ -97,7 +97,7 @@ describe('controllerFor', () => {
     });
   }
 
-  it('accepts valid arguments and derives the name from the kind', () => {
+  it('accepts valid arguments, and derives the name of the controller from the kind', () => {
     const controller = controllerFor(Secret)
       .owns(ConfigMap)
       .complete(() => Promise.resolve(done()));

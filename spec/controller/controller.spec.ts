@@ -38,7 +38,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('maps the old object too, so that the previous owner is reconciled', async () => {
+  it('maps the old state of a changed object too, so that its previous owner is reconciled', async () => {
     const setup = new ControllerSetup();
     const seen: string[] = [];
     const controller = controllerFor(Thing)
@@ -76,7 +76,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('yields to timers and sockets while many reconciles are ready', async () => {
+  it('lets timers and sockets run while many reconciles are ready', async () => {
     const setup = new ControllerSetup();
     for (let n = 0; n < 100; n++) setup.things.put(`thing-${n}`);
     let [reconciled, turns] = [0, 0];
@@ -150,7 +150,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('lists the earlier of retry and requeue as the trigger after an UnfinishedFailure', async () => {
+  it('lists the retry or the requeue, whichever comes first, as the trigger after an UnfinishedFailure', async () => {
     const setup = new ControllerSetup();
     const seen: unknown[] = [];
     const delays = [60_000, 1];
@@ -168,7 +168,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('distinguishes objects of the initial list from later ones', async () => {
+  it('marks the triggers of objects of the initial list', async () => {
     const setup = new ControllerSetup();
     const seen: string[] = [];
     const controller = controllerFor(Thing).complete(async ({ key, triggers }) => {
@@ -191,7 +191,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('does not list a requeue whose time has not come', async () => {
+  it('does not list a requeue as a trigger before it is due', async () => {
     const setup = new ControllerSetup();
     const seen: string[][] = [];
     const controller = controllerFor(Thing).complete(async ({ triggers }) => {
@@ -209,7 +209,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('lists an event before a requeue that fires while no worker is free', async () => {
+  it('lists an event before a requeue that becomes due while no worker is free', async () => {
     const setup = new ControllerSetup();
     const seen: string[] = [];
     const held = deferred();
@@ -248,7 +248,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('keeps options set earlier in the chain when a later call passes undefined', () => {
+  it('keeps options of an earlier call of withOptions when a later call passes undefined', () => {
     const named = controllerFor(Thing).withOptions({ name: 'x' });
     const again = named.withOptions({ name: undefined, maxConcurrentReconciles: 2 });
     expect(again.complete(async () => done()).name).to.equal('x');
@@ -270,7 +270,7 @@ describe('Controller', () => {
     });
   }
 
-  it('passes at most ten triggers to a reconcile, and the number of the others', async () => {
+  it('passes at most ten triggers to a reconcile, and the number of the triggers that it left out', async () => {
     const setup = new ControllerSetup();
     const seen: [number, number][] = [];
     const first = deferred();
@@ -306,7 +306,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('logs and counts predicates and mappers that throw, and handles the event of a failing predicate', async () => {
+  it('logs and counts predicates and mappers that throw, and handles the event for which a predicate failed', async () => {
     const registry = new Registry();
     const setup = new ControllerSetup();
     const seen: string[] = [];
@@ -360,7 +360,7 @@ describe('Controller', () => {
     await setup.stop(running);
   });
 
-  it('rejects invalid keys and handles the valid ones', async () => {
+  it('rejects an enqueue of invalid keys, and reconciles valid keys', async () => {
     const setup = new ControllerSetup();
     const seen: string[] = [];
     const bad = [{ name: '' }, { name: 'a/b' }, { name: 'a', namespace: 'x/y' }];

@@ -4,7 +4,7 @@ import { DelayHeap } from '../../lib/controller/delays.js';
 import type { Delayed } from '../../lib/controller/delays.js';
 
 describe('DelayHeap', () => {
-  it('returns items by due time, ties in insertion order, even after removals, and lists the soonest', () => {
+  it('returns items in the order of due time, then of insertion, even after removals, and lists the items due next', () => {
     const entries = fc.array(fc.record({ dueMs: fc.nat(20), removed: fc.boolean() }));
     const property = fc.property(entries, (list) => {
       const heap = new DelayHeap<Delayed>();

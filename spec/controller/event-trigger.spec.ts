@@ -30,7 +30,7 @@ describe('The trigger of a change', () => {
   ];
   for (const [event, facts] of cases) {
     const when = 'isInInitialList' in event && event.isInInitialList ? ' at the start' : '';
-    it(`shows what was ${event.type}${when}, in which cluster, and what changed`, () => {
+    it(`names the object that was ${event.type}${when}, its cluster and the changed fields`, () => {
       const wanted = { type: 'event', object: reference, ...facts };
       expect({ ...eventTrigger(event, 'c1') }).to.deep.equal({ ...wanted, cluster: 'c1' });
       expect({ ...eventTrigger(event) }).to.deep.equal({ ...wanted, cluster: '' });

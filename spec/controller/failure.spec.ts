@@ -95,7 +95,7 @@ describe('failureKindOf', () => {
     });
   }
 
-  it('retries a reconcile that failed with an invalid requeueAfter delay', () => {
+  it('classifies the error about an invalid delay for requeueAfter as retryable', () => {
     expect(() => requeueAfter(0))
       .to.throw(OperatorError)
       .with.property('code', 'InvalidOption');
@@ -106,7 +106,7 @@ describe('failureKindOf', () => {
     }
   });
 
-  it('classifies problems that may resolve themselves as retryable errors', () => {
+  it('classifies problems that can end without a change of the program as retryable errors', () => {
     const codes = [
       ...(['UnknownKind', 'ConnectionFailed', 'NotOurs', 'AlreadyOwned'] as const),
       ...(['InvalidObject', 'InvalidSelector'] as const),
@@ -131,7 +131,7 @@ describe('isBug', () => {
     expect(inSteps.map(isBug)).to.deep.equal([true, true, false]);
   });
 
-  it('is false for a failed call of fetch, true for one with an invalid URL', async () => {
+  it('is false for a call of fetch without a connection, true for a call of fetch with an invalid URL', async () => {
     const failureOf = (url: string): Promise<unknown> =>
       fetch(url).then(
         () => 'no failure',
@@ -149,7 +149,7 @@ describe('isBug', () => {
 });
 
 describe('requeueAfter', () => {
-  it('takes any finite delay of more than 0 ms', () => {
+  it('accepts any finite delay of more than 0 ms', () => {
     for (const afterMs of [0.5, 1, 1e12]) {
       expect(requeueAfter(afterMs)).to.deep.equal({ type: 'requeueAfter', afterMs });
     }

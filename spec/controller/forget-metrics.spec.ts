@@ -8,7 +8,7 @@ import {
 import { promMetrics } from '../../lib/prometheus/index.js';
 
 describe('forgetMetrics', () => {
-  it('removes all samples of one controller and keeps those of others', async () => {
+  it('removes all samples of one controller and keeps the samples of other controllers', async () => {
     const registry = new Registry();
     const metrics = promMetrics(registry);
     const samplesOf = async (controller: string): Promise<readonly string[]> =>

@@ -17,13 +17,13 @@ function owned(...owners: readonly Partial<OwnerReference>[]) {
   };
 }
 
-describe('handlers', () => {
+describe('event handlers of a source', () => {
   it('enqueue the object itself', () => {
     const key = { namespace: 'ns', name: 'p' };
     expect(enqueueObject()(owned(), context)).to.deep.equal([key]);
   });
 
-  it("enqueue the controlling owner of the kind, of any version, in the object's namespace", () => {
+  it("enqueue the owner in the controller reference, if it has the given kind in any version, with the object's namespace", () => {
     const toOwner = enqueueOwner(Deployment);
     const key = { namespace: 'ns', name: 'web' };
     expect(toOwner(owned({}), context)).to.deep.equal([key]);
@@ -33,7 +33,7 @@ describe('handlers', () => {
     expect(toOwner(owned({ controller: false }), context)).to.deep.equal([]);
   });
 
-  it('enqueue every owner with matchEveryOwner', () => {
+  it('enqueue every owner of the given kind with matchEveryOwner', () => {
     const toOwner = enqueueOwner(Deployment, { matchEveryOwner: true });
     const names = [{ name: 'one', controller: false }, { name: 'two' }];
     expect(toOwner(owned(...names), context)).to.deep.equal([
@@ -42,7 +42,7 @@ describe('handlers', () => {
     ]);
   });
 
-  it('look up an owner kind for one source although another source is stopped meanwhile', async () => {
+  it('look up the scope of an owner kind for one source although another source is stopped meanwhile', async () => {
     const clock = new VirtualClock();
     let isDown = true;
     const client = {
@@ -64,7 +64,7 @@ describe('handlers', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('look up an owner kind once for all events that wait for it, and not for the next ones', async () => {
+  it('look up the scope of an owner kind once for all waiting events, and not again for later events', async () => {
     let calls = 0;
     const client = {
       resourceType: () => {

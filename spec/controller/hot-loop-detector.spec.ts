@@ -82,7 +82,7 @@ describe('HotLoopDetector', () => {
     ['writes the same state repeatedly', ['a', 'a', 'a', 'a', 'a']],
     ['alternates between two states', ['a', 'b', 'a', 'b', 'a', 'b']],
   ] as const) {
-    it(`reports a key that ${what} sooner`, () => {
+    it(`reports a key earlier if it ${what}`, () => {
       const { detector } = newDetector(100, 3);
       const reports = states.map((state) => detector.wrote(sample({ state })));
       const found = reports.map((report) => report !== undefined);
@@ -112,7 +112,7 @@ describe('HotLoopDetector', () => {
     expect(detector.delayMs('ns/other')).to.equal(0);
   });
 
-  it('clears the delay and discards the object after five quiet windows', async () => {
+  it('clears the delay and discards the object after five windows without writes', async () => {
     const { clock, detector } = newDetector();
     for (let n = 0; n < 5; n++) detector.wrote(sample({ n: String(n) }));
     await clock.advance(4_999);
@@ -121,7 +121,7 @@ describe('HotLoopDetector', () => {
     expect([detector.delayMs('ns/owner'), detector.size]).to.deep.equal([0, 0]);
   });
 
-  it('lists a key until five windows have passed without a write, even if nothing reads its delay', async () => {
+  it('lists a delayed key until five windows have passed without a write, even if its delay is not read', async () => {
     const { clock, detector } = newDetector();
     for (let n = 0; n < 5; n++) detector.wrote(sample({ n: String(n) }));
     await clock.advance(4_999);
@@ -132,7 +132,7 @@ describe('HotLoopDetector', () => {
     expect(detector.all()).to.deep.equal([]);
   });
 
-  it('halves the delay of a key that writes occasionally, down to none', async () => {
+  it('halves the delay of a key that writes rarely, until the key has no delay', async () => {
     const { clock, detector } = newDetector();
     for (let n = 0; n < 9; n++) detector.wrote(sample({ n: String(n) }));
     const delays: number[] = [];
@@ -200,7 +200,7 @@ describe('HotLoopDetector', () => {
     expect(reports).to.deep.equal([false, false, true]);
   });
 
-  it('retains no objects and a bounded number of hashes', async () => {
+  it('keeps a limited number of hashes and no objects in memory', async () => {
     const { clock, detector } = newDetector(3, 3);
     const kept: WeakRef<object>[] = [];
     for (let n = 0; n < 10_500; n++) {
@@ -218,7 +218,7 @@ describe('HotLoopDetector', () => {
     expect(detector.size).to.equal(0);
   });
 
-  it('applies no delay to a key that was evicted for lack of room', () => {
+  it('applies no delay to a key that it forgot because it keeps a limited number of keys', () => {
     const { detector } = newDetector();
     for (let n = 0; n < 5; n++) detector.wrote(sample({ n: String(n) }));
     expect(detector.delayMs('ns/owner')).to.be.above(0);
@@ -226,7 +226,7 @@ describe('HotLoopDetector', () => {
     expect([detector.delayMs('ns/owner'), detector.all()]).to.deep.equal([0, []]);
   });
 
-  it('reports paths that others changed between two writes, never values', () => {
+  it('reports the paths, but not the values, of fields that others changed between two writes', () => {
     const { detector } = newDetector(1);
     const mine = sample({ password: 'secret' });
     const theirs = sample({ password: 'other' }).after;

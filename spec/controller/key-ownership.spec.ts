@@ -9,7 +9,7 @@ import { FakeOwnership } from './fake-ownership.js';
 import { noting, ownedBy } from './key-ownership-setup.js';
 import type { Handler } from './key-ownership-setup.js';
 
-describe('a controller that owns some keys', () => {
+describe('a controller that owns only some keys', () => {
   it('reconciles owned keys only', async () => {
     const setup = new ControllerSetup();
     const ownership = new FakeOwnership('ns/a');
@@ -91,7 +91,7 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
-    it('reconciles once a key whose object was deleted under another owner', async () => {
+    it('reconciles a key once if its object was deleted while another process owned the key', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership();
       const { controller, seen } = noting();
@@ -108,7 +108,7 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
-    it('reconciles a key without an object that a source enqueued while it was unowned', async () => {
+    it('reconciles a key without an object that a source enqueued while the controller did not own the key', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership('ns/mine');
       const hook = callbackSource<string>({ mapper: (name) => [{ namespace: 'ns', name }] });
@@ -129,7 +129,7 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
-    it('does not reconcile an existing owner for a dependent that was deleted before', async () => {
+    it('does not reconcile an existing owner that its predicate excludes for a dependent deleted before', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership();
       const seen: string[] = [];
@@ -150,7 +150,7 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
-    describe('after it released keys of deleted objects', () => {
+    describe('after it released and acquired again keys of deleted objects', () => {
       /** Runs only `handler` once the object is deleted. */
       async function deleted(handler: Handler) {
         const setup = new ControllerSetup();
@@ -229,7 +229,7 @@ describe('a controller that owns some keys', () => {
         });
       }
 
-      it('reconciles no other key without an object, and none twice', async () => {
+      it('reconciles only released keys without an object, and each only once', async () => {
         const { setup, ownership, running, reacquired } = await deleted(async () => done());
         running.enqueue({ namespace: 'ns', name: 'b' }, { afterMs: 1_000 });
         await setup.clock.advance(0);

@@ -39,7 +39,7 @@ function countingLogger(made: object[]): Logger {
 }
 
 describe('the context of a reconcile', () => {
-  it('can be spread with its lazy fields', () =>
+  it('can be copied by spread syntax with its lazy fields', () =>
     reconcileOne((context) => {
       const spread = { ...context };
       expect(spread).to.have.all.keys(
@@ -51,7 +51,7 @@ describe('the context of a reconcile', () => {
       expect(spread.logger).to.equal(context.logger);
     }));
 
-  it('has a client that can be spread with all its methods', () =>
+  it('has a client that can be copied by spread syntax with all its methods', () =>
     reconcileOne(async ({ client, key }) => {
       const { live, ...spread } = { ...client };
       for (const each of [client, spread, live, { ...live }]) {
@@ -69,7 +69,7 @@ describe('the context of a reconcile', () => {
     expect(ofReconciles()).to.have.length(1);
   });
 
-  it('can be extended without creating its lazy fields, which the copy creates itself', async () => {
+  it('can be extended by extendContext without creating its lazy fields, which the copy creates when they are read', async () => {
     const made: object[] = [];
     let [before, after] = [NaN, NaN];
     const handler = (context: ReconcileContext): void => {
@@ -88,7 +88,7 @@ describe('the context of a reconcile', () => {
     });
   });
 
-  it('can be extended after it was spread', () =>
+  it('can be extended after it was copied by spread syntax', () =>
     reconcileOne((context) => {
       const spread = { ...context };
       const extended = extendContext(spread, { size: 1 });
@@ -113,7 +113,7 @@ describe('the context of a reconcile', () => {
     await setup.stop(running);
   });
 
-  it('fences writes by the term in which the reconcile began, whenever the client is read', async () => {
+  it('refuses writes after the leadership term in which the reconcile began, whenever the client is read', async () => {
     let term = 1;
     const checked: number[] = [];
     const fence = {

@@ -75,7 +75,7 @@ describe('metrics of controllers', () => {
     }
   });
 
-  it('label 25 priorities, and group the rest under one label', () => {
+  it('have up to 25 values of the label priority, and one value for all other priorities', () => {
     const depths = new Map<string, number>();
     const depth = {
       ...noMetrics.gauge({ name: 'depth', help: '' }),
@@ -97,7 +97,7 @@ describe('metrics of controllers', () => {
     expect([...depths.values()].every((value) => value === 0)).to.equal(true);
   });
 
-  it('count delayed and rate-limited additions as retries', () => {
+  it('count delayed and rate-limited additions to the queue as retries', () => {
     const counts: string[] = [];
     const metrics = {
       ...noMetrics,
@@ -119,7 +119,7 @@ describe('metrics of controllers', () => {
     ]);
   });
 
-  it('may throw: the key is retried once, and the failure of the metrics is logged', async () => {
+  it('are logged when they throw, and the key is retried once', async () => {
     const setup = new ControllerSetup();
     let problem: Error | undefined = new Error('the metrics are gone');
     const counter = ({ name }: MetricOptions) => ({

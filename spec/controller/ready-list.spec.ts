@@ -23,13 +23,13 @@ describe('ReadyList', () => {
     expect(takeAll(list)).to.deep.equal(['a/3', 'a/2', 'a/4', 'a/1']);
   });
 
-  it('serves groups in turn, however many keys each has', () => {
+  it('hands out keys of the groups in turn, however many keys a group has', () => {
     const list = new ReadyList(never);
     for (const key of ['a/1', 'a/2', 'a/3', 'b/1', 'c/1', 'c/2']) list.add(ticket(key));
     expect(takeAll(list)).to.deep.equal(['a/1', 'b/1', 'c/1', 'a/2', 'c/2', 'a/3']);
   });
 
-  it('hands out a raised key once, at its new priority', () => {
+  it('hands out a key whose priority was raised once, at its new priority', () => {
     const list = new ReadyList(never);
     const low = ticket('a/low', -100);
     for (const each of [low, ticket('a/1'), ticket('a/2')]) list.add(each);
@@ -44,7 +44,7 @@ describe('ReadyList', () => {
     expect(takeAll(list)).to.deep.equal(['a/1', 'a/2', 'a/low', 'a/3', 'a/4']);
   });
 
-  it('gives a turn to a group that was empty and has keys again', () => {
+  it('hands out keys of a group again that was empty and has keys again', () => {
     const list = new ReadyList(never);
     for (const key of ['a/1', 'b/1', 'b/2', 'b/3', 'b/4']) list.add(ticket(key));
     expect([1, 2, 3].map(() => list.take()?.key)).to.deep.equal(['a/1', 'b/1', 'b/2']);
@@ -52,7 +52,7 @@ describe('ReadyList', () => {
     expect([1, 2].map(() => list.take()?.key)).to.include('a/2');
   });
 
-  it('hands out each ticket once, the nth in line after at most n * agingEvery others', () => {
+  it('hands out each ticket once, the nth waiting ticket after at most n * agingEvery other tickets', () => {
     const keys = fc.record({
       group: fc.constantFrom('a', 'b', 'c'),
       priority: fc.constantFrom(-100, 0, 7),
@@ -76,7 +76,7 @@ describe('ReadyList', () => {
     fc.assert(property);
   });
 
-  it('discards taken tickets of a priority that is only served by aging', () => {
+  it('does not keep taken tickets of a priority that is handed out only by aging', () => {
     const list = new ReadyList(2);
     list.add(ticket('a/0'));
     for (let n = 0; n < 1_000; n++) {
@@ -89,7 +89,7 @@ describe('ReadyList', () => {
     expect(list.held).to.be.below(10);
   });
 
-  it('retains nothing once no ticket waits', () => {
+  it('keeps nothing in memory when no ticket waits', () => {
     const list = new ReadyList(8);
     const tickets = Array.from({ length: 50 }, (_, n) => {
       return { key: `ns${n}/a`, section: '', group: `ns${n}`, priority: n % 3, taken: false };

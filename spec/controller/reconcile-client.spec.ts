@@ -104,7 +104,7 @@ describe('reconcileClient', () => {
     expect(send).to.throw('apply ConfigMap ns/a: refused').with.property('code', 'Fenced');
   });
 
-  it('reports each stored write, and no dry run', async () => {
+  it('reports each write that the server stored, but no dry run', async () => {
     const { client, observed } = setup();
     for (const write of writes) await write(client);
     for (const write of writes) await write(client, true);
@@ -137,7 +137,7 @@ describe('reconcileClient', () => {
     ['away', 'Aborted', ''],
   ];
   for (const [reason, code, why] of reasons) {
-    it(`refuses writes after the reconcile is over because of ${String(reason)}`, async () => {
+    it(`refuses writes after the reconcile was aborted with ${String(reason)}`, async () => {
       const { calls, client, over } = setup();
       over.abort(reason);
       const errors: unknown[] = [];
@@ -159,7 +159,7 @@ describe('reconcileClient', () => {
     });
   }
 
-  it('refuses writes after the handler has returned, with the remedy', async () => {
+  it('refuses writes after the handler has returned, and says that the handler must await them', async () => {
     const { calls, client } = setup({ isOver: true });
     const error = await client.apply(map).catch((thrown: unknown) => thrown);
     expect(error).to.include({

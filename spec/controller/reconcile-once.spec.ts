@@ -5,7 +5,7 @@ import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { ConfigMap } from '../../lib/object/kinds.js';
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 
-describe('A single reconcile', () => {
+describe('A single reconcile by reconcileOnce', () => {
   const key = { namespace: 'default', name: 'a' };
   let cluster: EmbeddedCluster;
 
@@ -34,7 +34,7 @@ describe('A single reconcile', () => {
     });
   });
 
-  it('has planning false in its context by default', async () => {
+  it('sets planning to false in its context by default', async () => {
     let planning: boolean | undefined;
     const controller = controllerFor(ConfigMap).complete((context) => {
       ({ planning } = context);
@@ -52,7 +52,7 @@ describe('A single reconcile', () => {
     );
   });
 
-  it('times out, and refuses further writes', async () => {
+  it('fails after its time-out, and refuses further writes', async () => {
     const clock = new VirtualClock();
     let late: Promise<unknown> | undefined;
     const controller = controllerFor(ConfigMap)

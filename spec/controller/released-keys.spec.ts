@@ -9,7 +9,7 @@ import { deferred } from './deferred.js';
 import { FakeOwnership } from './fake-ownership.js';
 import { codeOf, noting, watched } from './key-ownership-setup.js';
 
-describe('a controller that owns some keys', () => {
+describe('a controller that owns only some keys', () => {
   describe('when it releases keys', () => {
     it('drops queued and delayed keys, and resolves at once', async () => {
       const setup = new ControllerSetup();
@@ -34,7 +34,7 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
-    it('does not start a queued key that was lost without notice', async () => {
+    it('does not reconcile a queued key that it no longer owns, also if it was not told', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership('ns/a', 'ns/b');
       const first = deferred();
@@ -102,7 +102,7 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
-    it('resolves despite a reconcile that never ends, refuses its writes and holds its key', async () => {
+    it('resolves although a reconcile never ends, whose writes it refuses and whose key it does not start again', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership('ns/a', 'ns/b');
       const held = deferred();
@@ -161,7 +161,7 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
-    it('waits for a write that the reconciler did not await, as does stop()', async () => {
+    it('waits for a write that the reconciler did not await, as stop() does', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership('ns/a');
       const landed = deferred();
@@ -281,7 +281,7 @@ describe('a controller that owns some keys', () => {
       await setup.stop(running);
     });
 
-    it('discards the back-off of a key whose reconcile fails after the loss', async () => {
+    it('discards the back-off of a key whose reconcile fails after the release', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership('ns/a');
       const held = deferred();
@@ -347,7 +347,7 @@ describe('a controller that owns some keys', () => {
     await setup.stop(running);
   });
 
-  it('also checks the process fence, in the term in which the reconcile began', async () => {
+  it('also checks before a write whether the process still leads, in the term in which the reconcile began', async () => {
     const setup = new ControllerSetup();
     const asked: string[] = [];
     let term = 1;

@@ -21,7 +21,7 @@ import type { Logger } from '../../lib/system/logger.js';
 
 const run = promisify(execFile);
 
-describe('Requests of a handler in a plan', () => {
+describe('Requests that a handler sends during a plan', () => {
   const key = { namespace: 'default', name: 'a' };
   let cluster: EmbeddedCluster;
   let client: ConnectedClient;
@@ -86,7 +86,7 @@ describe('Requests of a handler in a plan', () => {
   };
 
   for (const [name, send] of Object.entries(senders)) {
-    it(`are refused before anything is sent, unless they are reads: ${name}`, async () => {
+    it(`are refused before a byte is sent, unless they are reads: ${name}`, async () => {
       const error = await caught(plan(sending(send)));
       expect(error).to.include({
         code: 'OutsideWrite',
@@ -98,7 +98,7 @@ describe('Requests of a handler in a plan', () => {
       expect(received).to.deep.equal([]);
     });
 
-    it(`may read, and the connection stays usable: ${name}`, async () => {
+    it(`are sent if they are reads, and the connection stays usable: ${name}`, async () => {
       await caught(plan(sending(send)));
       await plan(sending(async () => (await fetch(`${origin}/stock`)).text()));
       await send();
@@ -131,12 +131,12 @@ describe('Requests of a handler in a plan', () => {
     });
   }
 
-  it('leave an invalid URL to fetch', async () => {
+  it('fail with the TypeError of fetch if their URL is invalid', async () => {
     const error = await caught(plan(sending(() => fetch('/orders', post))));
     expect(error).to.be.instanceOf(TypeError).and.not.have.property('code');
   });
 
-  it('fail the plan if the handler does not await them, and do not end the process', async () => {
+  it('fail the plan but do not end the process if the handler does not await them', async () => {
     const program = join(import.meta.dirname, 'unawaited-requests.ts');
     const { stdout } = await run(process.execPath, ['--import=tsx', program]);
     expect(stdout.split('\n')).to.deep.equal([
@@ -149,7 +149,7 @@ describe('Requests of a handler in a plan', () => {
     ]);
   });
 
-  it('are dry runs if they use its client', async () => {
+  it('are dry runs if they use the client of the context', async () => {
     await plan(async (context) => {
       const made = await context.client.create(configMap('made'));
       const other = await context.client.live.create(configMap('live'));
@@ -161,7 +161,7 @@ describe('Requests of a handler in a plan', () => {
     expect(items).to.deep.equal([]);
   });
 
-  it('do not write to the cluster through another client', async () => {
+  it('are refused if they write to the cluster with another client', async () => {
     const error = await caught(plan(sending(() => client.create(configMap('other')))));
     expect(error).to.include({ code: 'OutsideWrite' });
     const { items } = await client.list(ConfigMap, { namespace: 'default' });
@@ -173,7 +173,7 @@ describe('Requests of a handler in a plan', () => {
     expect(received).to.deep.equal(['POST']);
   });
 
-  it('do not fail the plan of a handler that goes on without them, which logs a warning', async () => {
+  it('do not fail the plan but cause a warning if the handler catches their errors and completes', async () => {
     const warnings: string[] = [];
     const warn = (message: string): unknown => warnings.push(message);
     const logger: Logger = { ...silentLogger, warn, child: () => logger };
@@ -184,7 +184,7 @@ describe('Requests of a handler in a plan', () => {
     expect(warnings).to.deep.equal(['the handler ignored a refused request']);
   });
 
-  it('may read through a proxy', async () => {
+  it('are sent through a proxy if they are reads', async () => {
     const proxy = createServer().on('connect', (incoming: IncomingMessage, socket: Socket) => {
       const [host = '', port] = (incoming.url ?? '').split(':');
       const target = connect(Number(port), host, () => {
@@ -232,7 +232,7 @@ describe('Requests of a handler in a plan', () => {
     expect(received).to.deep.equal([]);
   });
 
-  it('do not affect other requests of the process', async () => {
+  it('do not change how other requests of the process are sent', async () => {
     const begin = new AbortController();
     const elsewhere = once(begin.signal, 'abort').then(() => senders.fetch());
     await plan(async () => {
@@ -262,7 +262,7 @@ describe('Requests of a handler in a plan', () => {
   };
 
   for (const [name, connect] of Object.entries(limited)) {
-    it(`do not affect other requests that wait for the same connection: ${name}`, async () => {
+    it(`do not change how other requests are sent that wait for the same connection: ${name}`, async () => {
       const { send, close } = connect();
       const reading = once(slow, 'received') as Promise<[ServerResponse]>;
       const planned = plan(sending(() => send('GET', '/slow')));
@@ -275,7 +275,7 @@ describe('Requests of a handler in a plan', () => {
       expect(received).to.have.length(201);
     });
 
-    it(`are refused if they wait for a connection that other requests use: ${name}`, async () => {
+    it(`are refused if they wait for a connection that requests outside of the plan use: ${name}`, async () => {
       const { send, close } = connect();
       const reading = once(slow, 'received') as Promise<[ServerResponse]>;
       const read = send('GET', '/slow');
@@ -290,7 +290,7 @@ describe('Requests of a handler in a plan', () => {
     });
   }
 
-  it('fail with a delay of a second after 100 refusals, if the caller is unknown', async () => {
+  it('are each refused only after a second after 100 refusals, if it is unknown which plan sends them', async () => {
     let failed = 0;
     const refused = new EventEmitter();
     const reconciler = async () => {
@@ -305,7 +305,7 @@ describe('Requests of a handler in a plan', () => {
     expect(received).to.deep.equal([]);
   });
 
-  it('are not refused if the client of the handler sends them for list pages', async () => {
+  it('are not refused if the client of the context sends them to read pages of a list', async () => {
     const client = {
       async *pages() {
         yield await fetch(origin, post).then((response) => response.text());
@@ -319,7 +319,7 @@ describe('Requests of a handler in a plan', () => {
     expect(received).to.deep.equal(['POST']);
   });
 
-  it('are refused as long as a handler continues after its plan', async () => {
+  it('are also refused while a handler continues after the end of its plan', async () => {
     const stop = new AbortController();
     const [goOn, ended] = [new EventEmitter(), new EventEmitter()];
     const controller = controllerFor(ConfigMap).complete(async () => {
@@ -337,13 +337,13 @@ describe('Requests of a handler in a plan', () => {
     expect(received).to.deep.equal([]);
   });
 
-  it('are sent outside of plans', async () => {
+  it('are sent when the handler runs outside of a plan', async () => {
     const controller = controllerFor(ConfigMap).complete(sending(senders.fetch));
     await controller.reconcileOnce({ key, client });
     expect(received).to.deep.equal(['POST']);
   });
 
-  it('refuse an unknown value of requestsInPlans', () => {
+  it('require a known value of the option requestsInPlans', () => {
     const options = { requestsInPlans: 'none' } as unknown as ControllerOptions;
     expect(() => controllerFor(ConfigMap).withOptions(options).complete(sending(throughHttp)))
       .to.throw("controller configmap: requestsInPlans \"none\": want 'reads' or 'all'")

@@ -54,7 +54,7 @@ describe('A controller whose reconciles fail', () => {
     await setup.stop(running);
   });
 
-  it('lists the retry as the last trigger, however many changes came before the failure', async () => {
+  it('lists the retry as the last trigger, also when many changes came before the failure', async () => {
     const setup = new ControllerSetup();
     const seen: unknown[] = [];
     const first = deferred();
@@ -77,7 +77,7 @@ describe('A controller whose reconciles fail', () => {
     await setup.stop(running);
   });
 
-  it('waits for Retry-After before it retries', async () => {
+  it('waits as long as Retry-After says before it retries', async () => {
     const setup = new ControllerSetup();
     const context = { verb: 'list', kind: 'Part', status: 429, retryAfterMs: 9_000 };
     const tooMany = Object.assign(apiError(429, 'TooManyRequests'), { context });
@@ -108,7 +108,7 @@ describe('A controller whose reconciles fail', () => {
     await setup.stop(running);
   });
 
-  it('logs a duplicate object as a terminal error, and waits for a change', async () => {
+  it('logs an object that the reconciler returned twice as a terminal error, and waits for a change', async () => {
     const setup = new ControllerSetup();
     let runs = 0;
     const controller = controllerFor(Thing).complete(async () => {

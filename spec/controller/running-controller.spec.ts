@@ -12,7 +12,7 @@ import { ControllerSetup, Part } from './controller-setup.js';
 import { deferred } from './deferred.js';
 
 describe('RunningController', () => {
-  it('reconciles no key before its sources are synced, although it is active', async () => {
+  it('reconciles no key before its sources are synced, even if it is activated', async () => {
     const setup = new ControllerSetup();
     const seen: string[] = [];
     const synced = deferred();
@@ -38,7 +38,7 @@ describe('RunningController', () => {
     await setup.stop(running);
   });
 
-  it('runs while a watched kind is not served, and handles its events once it is', async () => {
+  it('runs while the server does not serve a watched kind, and handles events of the kind as soon as the server serves it', async () => {
     const setup = new ControllerSetup();
     const unknown = (): OperatorError => new OperatorError('UnknownKind', 'no Part');
     setup.parts.failures['watch'] = [unknown(), unknown()];
@@ -58,7 +58,7 @@ describe('RunningController', () => {
     await setup.stop(running);
   });
 
-  it('stops despite sources that fail to sync or stop, and stops all if one fails to start', async () => {
+  it('stops although sources fail to sync or to stop, and stops all sources if one fails to start', async () => {
     const setup = new ControllerSetup();
     const fail = (): never => {
       throw new Error('bug');
@@ -95,7 +95,7 @@ describe('RunningController', () => {
     expect(warnings).not.to.include('MaxListenersExceededWarning');
   });
 
-  it('reconciles once a key that is added several times in one tick', async () => {
+  it('reconciles a key once that is added several times in one tick', async () => {
     const setup = new ControllerSetup();
     const seen: unknown[] = [];
     const controller = controllerFor(Thing).complete(async ({ key, triggers }) => {
@@ -166,10 +166,10 @@ describe('RunningController', () => {
     await setup.stop(running);
   });
 
-  describe('a handler that asks for short requeues', () => {
+  describe('the warning about short requeues', () => {
     const warnings = (setup: ControllerSetup): readonly string[] => setup.lines('warn');
 
-    it('is logged once after a hundred in a row, with the remedy', async () => {
+    it('is logged once after a hundred short requeues in a row, and says that requeueAfter takes milliseconds', async () => {
       const setup = new ControllerSetup();
       const controller = controllerFor(Thing).complete(async () => requeueAfter(5));
       setup.things.put('a');
@@ -187,7 +187,7 @@ describe('RunningController', () => {
       await setup.stop(running);
     });
 
-    it('is not logged for delays of 100 ms', async () => {
+    it('is not logged for requeues after 100 ms', async () => {
       const setup = new ControllerSetup();
       const controller = controllerFor(Thing).complete(async () => requeueAfter(100));
       setup.things.put('a');
@@ -197,7 +197,7 @@ describe('RunningController', () => {
       await setup.stop(running);
     });
 
-    it('is not logged for a wait that events interrupt again and again', async () => {
+    it('is not logged for a short requeue whose wait ends early because of events', async () => {
       const setup = new ControllerSetup();
       const controller = controllerFor(Thing).complete(async () => requeueAfter(50));
       setup.things.put('a');
@@ -210,7 +210,7 @@ describe('RunningController', () => {
       await setup.stop(running);
     });
 
-    it('is logged although an event comes in between, but not if another result does', async () => {
+    it('is logged although an event causes a reconcile between the requeues, but not if a reconcile between them returns done()', async () => {
       for (const [between, count] of [
         [requeueAfter(5), 1],
         [done(), 0],
@@ -236,7 +236,7 @@ describe('RunningController', () => {
   });
 
   describe('stop', () => {
-    it('waits for running reconciles, starts none, and leaves no timer or watch behind', async () => {
+    it('waits for running reconciles, starts no more, and leaves no timer or watch behind', async () => {
       const setup = new ControllerSetup();
       const stopping = new AbortController();
       const ends = deferred();
@@ -265,7 +265,7 @@ describe('RunningController', () => {
       expect(setup.things.watches + setup.parts.watches).to.equal(0);
     });
 
-    it('does not start the reconcile of a key that was just handed out', async () => {
+    it('starts no reconcile of a key that the queue has just handed out', async () => {
       for (let turns = 0; turns < 10; turns++) {
         const setup = new ControllerSetup();
         const begun: boolean[] = [];
@@ -364,7 +364,7 @@ describe('RunningController', () => {
     });
   });
 
-  describe('hot loop', () => {
+  describe('hot loop detection', () => {
     it('delays a reconcile that triggers itself', async () => {
       const setup = new ControllerSetup();
       let runs = 0;
@@ -383,7 +383,7 @@ describe('RunningController', () => {
       await setup.stop(running);
     });
 
-    it('is counted, reported with the changed fields, and delayed', async () => {
+    it('counts and delays a hot loop, and reports it with the changed fields', async () => {
       const registry = new Registry();
       const setup = new ControllerSetup();
       const controller = controllerFor(Thing)

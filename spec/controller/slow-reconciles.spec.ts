@@ -14,7 +14,7 @@ import { deferred } from './deferred.js';
 import { FakeOwnership } from './fake-ownership.js';
 
 describe('RunningController', () => {
-  describe('time-out', () => {
+  describe('the time-out of a reconcile', () => {
     async function timedOut(setup: ControllerSetup) {
       const runs: ReconcileContext[] = [];
       const held = deferred();
@@ -32,7 +32,7 @@ describe('RunningController', () => {
       return { runs, held, running };
     }
 
-    it('aborts the signal and frees the worker, but holds the key', async () => {
+    it('aborts the signal and frees the worker, but starts no other reconcile of the key', async () => {
       const setup = new ControllerSetup();
       const { runs, held, running } = await timedOut(setup);
       expect(runs[0]!.signal.reason).to.have.property('code', 'Timeout');
@@ -61,7 +61,7 @@ describe('RunningController', () => {
       await setup.stop(running);
     });
 
-    it('refuses further writes and allows reads', async () => {
+    it('makes the client refuse further writes, but not reads', async () => {
       const setup = new ControllerSetup();
       const { runs, held, running } = await timedOut(setup);
       const { client, key } = runs[0]!;
@@ -94,7 +94,7 @@ describe('RunningController', () => {
     });
   });
 
-  describe('a report on a time-out', () => {
+  describe('the client that reports a time-out', () => {
     async function timedOut(setup: ControllerSetup, runtime: Partial<ControllerRuntime> = {}) {
       const held = deferred();
       const runs: ReconcileContext[] = [];
@@ -118,7 +118,7 @@ describe('RunningController', () => {
       return { held, running, report };
     }
 
-    it('can write while the handler goes on, and no longer', async () => {
+    it('can write while the handler continues, but not after it has ended', async () => {
       const setup = new ControllerSetup();
       const { held, running, report } = await timedOut(setup);
       const { signal, write } = report();
@@ -141,7 +141,7 @@ describe('RunningController', () => {
       expect(signal.reason).to.have.property('code', 'Stopped');
     });
 
-    it('cannot begin after the controller has stopped', async () => {
+    it('cannot write if it is created after the controller has stopped', async () => {
       const setup = new ControllerSetup();
       const { running, report } = await timedOut(setup);
       await setup.stop(running);
@@ -170,7 +170,7 @@ describe('RunningController', () => {
     await setup.stop(running);
   });
 
-  it('logs a time-out once if the handler ends with its signal', async () => {
+  it('logs a time-out once if the handler ends when its signal aborts', async () => {
     const setup = new ControllerSetup();
     const controller = controllerFor(Thing)
       .withOptions({ reconcileTimeoutMs: 1_000 })
@@ -230,7 +230,7 @@ describe('RunningController', () => {
       expect(setup.clock.pendingTimers).to.equal(0);
     });
 
-    it('is logged on time although another one began much earlier', async () => {
+    it('is logged on time although another reconcile began much earlier', async () => {
       const setup = new ControllerSetup();
       const controller = controllerFor(Thing)
         .withOptions({ maxConcurrentReconciles: 2 })

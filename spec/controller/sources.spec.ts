@@ -39,7 +39,7 @@ describe('timerSource', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('enqueues at the start if configured, and continues after its function fails', async () => {
+  it('enqueues at the start with the option immediately, and continues after its function fails', async () => {
     let rounds = 0;
     const requests = async () => toKey(rounds++ === 0 ? 'bad' : 'a');
     const options = { name: 'sweep', everyMs: 100, atStart: true, requests };
@@ -50,7 +50,7 @@ describe('timerSource', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('lists the objects to enqueue by its client, until a stop aborts its signal', async () => {
+  it('passes its function a client to list the objects to enqueue, and a signal that a stop aborts', async () => {
     const client = { list: async () => ({ items: [{ name: 'a' }, { name: 'b' }] }) };
     const signals: AbortSignal[] = [];
     const source = timerSource({
@@ -69,7 +69,7 @@ describe('timerSource', () => {
     expect(signals[0]?.reason).to.have.property('code', 'Stopped');
   });
 
-  it('reports no failure of a round that its stop aborts', async () => {
+  it('reports no failure of a call of its function that a stop aborts', async () => {
     const requests = ({ signal }: { signal: AbortSignal }) =>
       new Promise<never>((_, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason as Error));
@@ -82,7 +82,7 @@ describe('timerSource', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('waits for the end of a round before it measures the time to the next round', async () => {
+  it('measures its interval from the end of one call of its function to the next call', async () => {
     const rounds: ((keys: { name: string }[]) => void)[] = [];
     const requests = () => new Promise<{ name: string }[]>((resolve) => rounds.push(resolve));
     const { clock, keys, started } = start(timerSource({ everyMs: 100, requests }));
@@ -96,7 +96,7 @@ describe('timerSource', () => {
     await started.stop();
   });
 
-  it('accepts an interval of one millisecond, and no shorter one', async () => {
+  it('accepts an interval of one millisecond, and no shorter interval', async () => {
     const requests = (): { name: string }[] => toKey('a');
     const { clock, keys, started } = start(timerSource({ everyMs: 1, requests }));
     await clock.advance(2);
@@ -105,7 +105,7 @@ describe('timerSource', () => {
     expect(() => timerSource({ everyMs: 0.9, requests })).to.throw('everyMs 0.9: want >= 1');
   });
 
-  it('sets no timer when stopped during a round', async () => {
+  it('sets no timer when it is stopped during a call of its function', async () => {
     const held: (() => void)[] = [];
     const requests = () =>
       new Promise<{ name: string }[]>((resolve) => held.push(() => resolve([])));

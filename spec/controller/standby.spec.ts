@@ -9,7 +9,7 @@ import { Thing } from '../cache/fake-server.js';
 import { ControllerSetup, Part } from './controller-setup.js';
 
 describe('A controller in standby', () => {
-  it('watches, and reconciles once it is activated', async () => {
+  it('watches, but reconciles only after it is activated', async () => {
     const setup = new ControllerSetup();
     let runs = 0;
     const controller = controllerFor(Thing).complete(async () => {
@@ -25,7 +25,7 @@ describe('A controller in standby', () => {
     await setup.stop(running);
   });
 
-  it('neither counts keys nor measures their wait, and does not keep a trigger for each change', async () => {
+  it('counts no keys in its metrics, measures no waits, and does not keep a trigger for each change', async () => {
     const registry = new Registry();
     const setup = new ControllerSetup();
     const seen: unknown[] = [];
@@ -59,7 +59,7 @@ describe('A controller in standby', () => {
     await setup.stop(running);
   });
 
-  it('keeps none of the objects that are created and deleted, and only the latest of their keys', async () => {
+  it('keeps in memory no objects that were created and deleted, and only the latest of their keys', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const setup = new ControllerSetup();

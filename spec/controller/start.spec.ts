@@ -60,7 +60,7 @@ describe('the start of a controller', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('drops the keys of a cluster whose sources fail to start, and those keys only', async () => {
+  it('drops only the keys of a cluster whose sources fail to start', async () => {
     const clock = new VirtualClock();
     const server = new FakeServer();
     const seen: string[] = [];
@@ -140,7 +140,7 @@ describe('a source that cannot be synced', () => {
 });
 
 describe('a key that is released before its sources are synced', () => {
-  it('is neither queued nor counted until it is acquired again', async () => {
+  it('is not queued and not counted until it is acquired again', async () => {
     const setup = new ControllerSetup();
     const registry = new Registry();
     const ownership = new FakeOwnership('a', 'b');

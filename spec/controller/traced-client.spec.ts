@@ -49,7 +49,7 @@ describe('A traced client', () => {
 
   const query = { namespace: 'default', labelSelector: '!no', limit: 2 };
 
-  it("has a span for each page that excludes the caller's time", async () => {
+  it('has a span for each page of a list, without the time that the caller takes', async () => {
     const names: unknown[] = [];
     for await (const { items } of client.pages(ConfigMap, query)) {
       noted.log.push('read');
@@ -83,7 +83,7 @@ describe('A traced client', () => {
     );
   });
 
-  it('reads no further page after the loop ends, and closes the inner iterator', async () => {
+  it('reads no further page after the loop ends, and closes the iterator of the wrapped client', async () => {
     const ended: string[] = [];
     const inner = cluster.client();
     const watched: Client = {
@@ -104,7 +104,7 @@ describe('A traced client', () => {
     expect(ended).to.deep.equal(['pages']);
   });
 
-  it('ends the span of a page that fails', async () => {
+  it('ends the span of a page whose request fails', async () => {
     const pages = client.pages({ apiVersion: 'v1', kind: 'Nothing' })[Symbol.asyncIterator]();
     const error: unknown = await pages.next().catch((thrown: unknown) => thrown);
     expect(error).to.be.an('error');

@@ -64,7 +64,7 @@ describe('spans of a controller', () => {
     expect(parentOf('get Thing')).to.equal(second?.spanContext().spanId);
   });
 
-  it('have failed if the reconcile timed out', async () => {
+  it('have an error status if the reconcile timed out', async () => {
     exporter.reset();
     const setup = new ControllerSetup();
     const controller = controllerFor(Thing)

@@ -141,8 +141,8 @@ const steps = [
   ),
 ];
 
-describe('laws of the work queue', () => {
-  it('behaves like a simple model of a queue in every random sequence of calls', async () => {
+describe('the work queue in random sequences of calls', () => {
+  it('behaves like a simple model of a queue', async () => {
     const property = fc.asyncProperty(
       fc.commands(steps, { maxCommands: 60, size: 'max' }),
       async (commands) => {
@@ -156,7 +156,7 @@ describe('laws of the work queue', () => {
     await fc.assert(property, { numRuns: tries(120) });
   });
 
-  it('serves clusters evenly, and the namespaces of each evenly', async () => {
+  it('hands out keys of all clusters evenly, and within a cluster keys of all namespaces evenly', async () => {
     const line = fc.tuple(
       fc.constantFrom('', 'east//', 'west//'),
       fc.constantFrom('a/', 'b/', 'c/'),
@@ -206,7 +206,7 @@ describe('laws of the work queue', () => {
     await fc.assert(property, { numRuns: tries(100) });
   });
 
-  it('starves no low priority, however many keys of higher priority arrive', async () => {
+  it('hands out keys of low priority in time, however many keys of higher priority arrive', async () => {
     const property = fc.asyncProperty(
       fc.integer({ min: 1, max: 9 }),
       fc.integer({ min: 1, max: 20 }),
@@ -226,7 +226,7 @@ describe('laws of the work queue', () => {
     await fc.assert(property, { numRuns: tries(30) });
   });
 
-  it('wakes one worker per ready key, in the order of get(), never two for one key', async () => {
+  it('resolves one get() for each ready key, in the order of the calls, and never two for one key', async () => {
     const property = fc.asyncProperty(
       fc.array(keys, { maxLength: 12, size: 'max' }),
       fc.integer({ min: 1, max: 5 }),

@@ -39,7 +39,7 @@ describe('WorkQueue', () => {
     expect(queue.depth).to.equal(0);
   });
 
-  it('keeps the highest priority among additions of a key in process', async () => {
+  it('keeps the highest priority of the additions of a key while it is in process', async () => {
     const { queue } = newQueue();
     queue.add('ns/a');
     await queue.get();
@@ -60,7 +60,7 @@ describe('WorkQueue', () => {
     expect(await take()).to.equal('ns/a');
   });
 
-  it('shows zero retries before the first one', async () => {
+  it('exports the metric of retries with 0 before the first retry', async () => {
     const registry = new Registry();
     newQueue({ metrics: promMetrics(registry) });
     expect(await registry.metrics()).to.match(/^\w*workqueue_retries_total\{.*\} 0$/m);
@@ -71,7 +71,7 @@ describe('WorkQueue', () => {
     expect(() => newQueue(misspelt)).to.throw('WorkQueue: unknown option "aging"');
   });
 
-  it('removes a waiting key and lets its current processing finish', async () => {
+  it('removes a key that waits, also while a worker still processes the key', async () => {
     const { queue, take } = newQueue();
     queue.add('ns/a');
     queue.add('ns/late', { afterMs: 10 });
@@ -85,7 +85,7 @@ describe('WorkQueue', () => {
     expect(await take()).to.equal(undefined);
   });
 
-  it('serves waiting get() calls in order', async () => {
+  it('resolves waiting calls of get() in order', async () => {
     const { queue } = newQueue();
     const got = [queue.get(), queue.get()];
     queue.add('ns/a');
@@ -93,7 +93,7 @@ describe('WorkQueue', () => {
     expect((await Promise.all(got)).map((item) => item?.key)).to.deep.equal(['ns/a', 'ns/b']);
   });
 
-  it('hands out a delayed key to the millisecond', async () => {
+  it('hands out a delayed key exactly when its delay ends', async () => {
     const { clock, queue } = newQueue();
     queue.add('ns/late', { afterMs: 1_500 });
     queue.add('ns/soon', { afterMs: 10 });
@@ -134,7 +134,7 @@ describe('WorkQueue', () => {
     expect([queue.depth, queue.delayed, clock.pendingTimers]).to.deep.equal([0, 0, 0]);
   });
 
-  it('drops the delay of a key that is ready already', async () => {
+  it('ignores the delay of an addition if the key is already ready', async () => {
     const { clock, queue, take } = newQueue();
     queue.add('ns/a');
     queue.add('ns/a', { afterMs: 10 });
@@ -159,7 +159,7 @@ describe('WorkQueue', () => {
     expect(queue.depth).to.equal(1);
   });
 
-  it('delays each key with back-off, at least by the given minimum, and resets on forget()', () => {
+  it('delays each key with back-off, at least by the given minimum, and resets the back-off on forget()', () => {
     const { queue } = newQueue();
     expect([1, 2, 3].map(() => queue.addRateLimited('ns/a'))).to.deep.equal([5, 10, 20]);
     expect(queue.addRateLimited('ns/b', 0, 7_000)).to.equal(7_000);

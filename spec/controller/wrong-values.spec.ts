@@ -5,7 +5,7 @@ import { requeueAfter, TerminalError } from '../../lib/controller/result.js';
 import { callbackSource, streamSource, timerSource } from '../../lib/controller/sources.js';
 import { ConfigMap, Secret } from '../../lib/object/kinds.js';
 
-describe('A call with a value of a wrong type, as plain JavaScript allows', () => {
+describe('A call with a value of a wrong type, which plain JavaScript does not prevent', () => {
   const calls: Readonly<Record<string, () => unknown>> = {
     'controllerFor: want a type, got "DnsRecord": pass': () => controllerFor('DnsRecord' as never),
     'owns: want a type, got a value of class Array: pass': () =>

@@ -12,16 +12,16 @@ import recorded from './recorded/cel-verdicts.json' with { type: 'json' };
 const real: Verdicts = recorded;
 
 describe('CEL', () => {
-  it('has a recorded result of the real server for every expression', () => {
+  it('has a recorded result of a real API server for every expression', () => {
     expect(Object.keys(real)).to.have.members([...celExpressions]);
     expect(celExpressions.length).to.be.greaterThan(600);
   });
 
-  it('gives the results and messages of the real server', () => {
+  it('gives the recorded results and messages of a real API server', () => {
     expect(localVerdicts()).to.deep.equal(real);
   });
 
-  it('gives the results of the real server for extreme values of literals, operators and functions', () => {
+  it('gives the recorded results of a real API server for extreme values of literals, operators and functions', () => {
     const wanted: Verdicts = edges;
     const expressions = Object.keys(edges);
     // All expressions together would exceed the limit for the estimated cost of rules.
@@ -29,7 +29,7 @@ describe('CEL', () => {
     expect(Object.assign({}, ...chunks)).to.deep.equal(wanted);
   });
 
-  it('gives the same results on the embedded server as in validate', async () => {
+  it('gives the same results on the embedded server as in the method validate of a kind', async () => {
     const cluster = await EmbeddedCluster.start();
     // `validate` and the server use the same engine, so a tenth of the expressions suffices.
     const some = celExpressions.filter((_, index) => index % 10 === 0);
@@ -39,12 +39,12 @@ describe('CEL', () => {
     expect(verdicts).to.deep.equal(wanted);
   });
 
-  it('reports the position of an error after characters of two code units', () => {
+  it('reports the right position of an error after characters of two UTF-16 code units', () => {
     const compile = () => compileCel('"😀" == nope', new Map());
     expect(compile).to.throw('<input>:1:8: undeclared reference to');
   });
 
-  it('reports each syntax error of an expression, as the real server (v1.36) does', () => {
+  it('reports each syntax error of an expression, as a real API server (v1.36) does', () => {
     const lines = (source: string): readonly string[] => {
       try {
         compileCel(source, new Map([['self', dynType]]));
@@ -120,7 +120,7 @@ describe('CEL', () => {
     expect(() => compileCel(deep, new Map())).to.throw('recursion limit');
   });
 
-  it('names function and types in a dynamic call without an overload, except for string tests such as contains', () => {
+  it('names the function and the types in the error of a call without a matching overload, except for string tests such as contains', () => {
     const evaluate = (source: string) => () => compileCel(source, new Map()).evaluate({});
     for (const name of ['contains', 'endsWith', 'matches', 'startsWith']) {
       expect(evaluate(`dyn(1).${name}('a')`)).to.throw(/^no such overload$/);
@@ -130,7 +130,7 @@ describe('CEL', () => {
     );
   });
 
-  it('finds the entries of a map by equal numbers of other types', () => {
+  it('finds the entries of a map by keys that are equal numbers of another type', () => {
     for (const source of [
       "{1: 'a'}[dyn(1.0)] == 'a'",
       "dyn(1.0) in {1u: 'a'}",

@@ -9,14 +9,14 @@ import recorded from './recorded/cost-verdicts.json' with { type: 'json' };
 const real: CostVerdicts = recorded;
 const counts = recordedCounts(real);
 
-describe('Estimated costs of rules', () => {
-  it('are recorded from the real server for every case', () => {
+describe('Estimated costs of CEL rules', () => {
+  it('are recorded from a real API server for every case', () => {
     expect(Object.keys(real.definitions)).to.have.members(Object.keys(costDefinitions));
     expect(Object.keys(real.expressions)).to.have.members([...roomyExpressions]);
     expect(roomyExpressions.length).to.be.greaterThan(100);
   });
 
-  it('equal those of the real server to the last digit', async () => {
+  it('equal those of the real API server exactly', async () => {
     const { expressions } = await localCosts(counts);
     expect(expressions).to.deep.equal(real.expressions);
   });

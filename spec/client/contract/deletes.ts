@@ -40,12 +40,12 @@ export function deleteContract(it: Behaviour): void {
     expect(isNotFound(await failureOf(client.get(ConfigMap, key)))).to.equal(true);
   });
 
-  it('delete of a missing object is NotFound', async ({ client, namespace }) => {
+  it('delete of a missing object fails with NotFound', async ({ client, namespace }) => {
     const error = await failureOf(client.delete(ConfigMap, { namespace, name: 'none' }));
     expect(isNotFound(error)).to.equal(true);
   });
 
-  it('delete with the preconditions of another object is Conflict', async (subject) => {
+  it('delete with the uid of another object as a precondition fails with Conflict', async (subject) => {
     const { client, namespace } = subject;
     const { metadata } = await client.create(configMapIn(subject, 'a'));
     const key = { namespace, name: 'a' };

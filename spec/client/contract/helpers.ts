@@ -38,7 +38,7 @@ export function helperContract(it: Behaviour): void {
     });
   }
 
-  it('a finalizer is added and removed without touching others', async (subject) => {
+  it('adding and removing a finalizer keeps the other finalizers of the object', async (subject) => {
     const { client, namespace } = subject;
     const metadata = { name: 'a', namespace, finalizers: ['example.com/other'] };
     const created = await client.create(configMapIn(subject, 'a', { metadata }));
@@ -50,7 +50,7 @@ export function helperContract(it: Behaviour): void {
     await removeFinalizer(client, freed!, { finalizer: 'example.com/other' });
   });
 
-  it('adding a finalizer to a stale object is Conflict', async (subject) => {
+  it('adding a finalizer to an outdated version of an object fails with Conflict', async (subject) => {
     const { client } = subject;
     const old = await client.create(configMapIn(subject, 'a'));
     await client.update({ ...old, data: { a: '1' } });

@@ -80,7 +80,7 @@ export function patchContract(it: Behaviour): void {
     ['a JSON patch that is an object', json({ op: 'add' }), 400],
   ];
   for (const [title, patch, outcome] of outcomes) {
-    it(`${title}: ${String(outcome)}`, async (subject) => {
+    it(`${title} results in ${String(outcome)}`, async (subject) => {
       expect(await patched(subject, patch)).to.equal(outcome);
     });
   }

@@ -39,19 +39,28 @@ export function readContract(it: Behaviour): void {
     expect(read.metadata.name).to.equal('a');
   });
 
-  it('get of a missing object is NotFound, and names it', async ({ client, namespace }) => {
+  it('get of a missing object fails with NotFound, and names the object', async ({
+    client,
+    namespace,
+  }) => {
     const error = await failureOf(client.get(ConfigMap, { namespace, name: 'none' }));
     expect(isNotFound(error)).to.equal(true);
     expect(error.message).to.contain(`get ConfigMap ${namespace}/none`);
   });
 
-  it('get of an unserved kind is UnknownKind', async ({ client, namespace }) => {
+  it('get of a kind that the server does not serve fails with UnknownKind', async ({
+    client,
+    namespace,
+  }) => {
     const type = { apiVersion: 'nobody.example.com/v1', kind: 'Nothing' };
     const error = await failureOf(client.get(type, { namespace, name: 'a' }));
     expect(error).to.have.property('code', 'UnknownKind');
   });
 
-  it('get of a type in an unserved group is NotFound', async ({ client, namespace }) => {
+  it('get of a type in a group that the server does not serve fails with NotFound', async ({
+    client,
+    namespace,
+  }) => {
     const names = {
       group: 'nobody.example.com',
       version: 'v1',
@@ -102,7 +111,7 @@ export function readContract(it: Behaviour): void {
     expect(namesOf(byField.items)).to.deep.equal(['b']);
   });
 
-  it('list selects by controller', async (subject) => {
+  it('list returns only objects of a controller, if it is given', async (subject) => {
     const { client, namespace } = subject;
     const owner = await client.create(configMapIn(subject, 'owner'));
     const uid = owner.metadata.uid ?? '';
@@ -120,7 +129,7 @@ export function readContract(it: Behaviour): void {
     expect(namesOf(items)).to.deep.equal(['owned']);
   });
 
-  it('list joins its pages', async (subject) => {
+  it('list returns the items of all pages together', async (subject) => {
     const { client, namespace } = subject;
     await createAll(subject, ['a', 'b', 'c', 'd', 'e']);
     const options = { namespace, labelSelector: 'letter', limit: 2 };
@@ -152,7 +161,7 @@ export function readContract(it: Behaviour): void {
     expect(items).to.deep.equal([]);
   });
 
-  it('pages come in sequence, all of one version', async (subject) => {
+  it('pages yields the pages of a list in order, all of the same resource version', async (subject) => {
     const { client, namespace } = subject;
     await createAll(subject, ['a', 'b', 'c']);
     const pages: (string | undefined)[][] = [];
@@ -169,7 +178,7 @@ export function readContract(it: Behaviour): void {
     expect(versions.size).to.equal(1);
   });
 
-  it('list of an expired exact version is Gone, unless the server still has it', async (subject) => {
+  it('list at an exact resource version fails with Gone if the server no longer has that version', async (subject) => {
     const { client, namespace } = subject;
     const options = { namespace, resourceVersion: '1', resourceVersionMatch: 'Exact' as const };
     const error: unknown = await client.list(ConfigMap, options).catch((reason: unknown) => reason);

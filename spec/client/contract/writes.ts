@@ -31,7 +31,7 @@ export function writeContract(it: Behaviour): void {
     expect(metadata.creationTimestamp).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
   });
 
-  it('create of an existing object is AlreadyExists, not Conflict', async (subject) => {
+  it('create of an existing object fails with AlreadyExists, not Conflict', async (subject) => {
     await subject.client.create(configMapIn(subject, 'a'));
     const error = await failureOf(subject.client.create(configMapIn(subject, 'a')));
     expect(isAlreadyExists(error)).to.equal(true);
@@ -49,7 +49,7 @@ export function writeContract(it: Behaviour): void {
     expect(created.metadata.name).to.match(/^made-up-\w{5}$/);
   });
 
-  it('create in a missing namespace is NotFound', async (subject) => {
+  it('create in a missing namespace fails with NotFound', async (subject) => {
     const namespace = `${subject.namespace}-none`;
     const error = await failureOf(
       subject.client.create(configMapIn({ ...subject, namespace }, 'a')),
@@ -57,7 +57,7 @@ export function writeContract(it: Behaviour): void {
     expect(isNotFound(error)).to.equal(true);
   });
 
-  it('create in a namespace in deletion is NamespaceTerminating', async (subject) => {
+  it('create in a namespace that is being deleted fails with NamespaceTerminating', async (subject) => {
     const { client, namespace } = subject;
     const finalizers = ['example.com/hold'];
     const held = await client.create(
@@ -72,7 +72,7 @@ export function writeContract(it: Behaviour): void {
     expect(isForbidden(error)).to.equal(true);
   });
 
-  it('an error about a Secret names fields and reason, and quotes no values', async (subject) => {
+  it('an error about a Secret names the fields and the reason, but quotes no values', async (subject) => {
     const { client, namespace } = subject;
     const kind = { apiVersion: 'v1', kind: 'Secret' } as const;
     const label = { ...kind, metadata: { name: 'label', namespace, labels: { pin: 'hunter2 ' } } };
@@ -99,7 +99,7 @@ export function writeContract(it: Behaviour): void {
     expect(missing.message).to.include('secrets "none" not found');
   });
 
-  it('an invalid object is Invalid, with its fields named', async (subject) => {
+  it('create of an invalid object fails with Invalid, and names the invalid fields', async (subject) => {
     const { client, namespace } = subject;
     const error = await failureOf(
       client.create<Service>({
@@ -135,7 +135,7 @@ export function writeContract(it: Behaviour): void {
     expect(await client.get(ConfigMap, { namespace, name: 'a' })).to.deep.equal(updated);
   });
 
-  it('update of an old version is Conflict, not AlreadyExists', async (subject) => {
+  it('update of an outdated version fails with Conflict, not AlreadyExists', async (subject) => {
     const { client } = subject;
     const old = await client.create(configMapIn(subject, 'a'));
     await client.update({ ...old, data: { a: '1' } });
@@ -145,7 +145,7 @@ export function writeContract(it: Behaviour): void {
     expect(isStaleWrite(error)).to.equal(true);
   });
 
-  it('update of a missing object is NotFound', async (subject) => {
+  it('update of a missing object fails with NotFound', async (subject) => {
     const error = await failureOf(subject.client.update(configMapIn(subject, 'none')));
     expect(isNotFound(error)).to.equal(true);
   });
@@ -162,7 +162,7 @@ export function writeContract(it: Behaviour): void {
     expect(data).to.deep.equal({ b: '2', c: '1', d: '1' });
   });
 
-  it('a patch that expects another version is a stale write, by resourceVersion or test', async (subject) => {
+  it('a patch fails as a stale write if its resourceVersion or its test operation expects another version', async (subject) => {
     const { client, namespace } = subject;
     await client.create(configMapIn(subject, 'a'));
     const key = { namespace, name: 'a' };
@@ -173,12 +173,12 @@ export function writeContract(it: Behaviour): void {
     expect(isStaleWrite(await failureOf(tested))).to.equal(true);
   });
 
-  it('a patch of a missing object is NotFound', async ({ client, namespace }) => {
+  it('a patch of a missing object fails with NotFound', async ({ client, namespace }) => {
     const key = { namespace, name: 'none' };
     expect(isNotFound(await failureOf(client.patch(ConfigMap, key, merge({}))))).to.equal(true);
   });
 
-  it('apply creates, then updates, and returns whether it created', async (subject) => {
+  it('apply creates a missing object, updates an existing one, and returns whether it created the object', async (subject) => {
     const { client } = subject;
     const options = { fieldManager: 'one' };
     const first = await client.apply(
@@ -205,7 +205,7 @@ export function writeContract(it: Behaviour): void {
     expect(object.data).to.deep.equal(data);
   });
 
-  it('apply conflicts over fields of other managers, and takes them over only with force', async (subject) => {
+  it('apply fails with Conflict for fields of other managers, and takes the fields over only with force', async (subject) => {
     const { client } = subject;
     await client.apply(configMapIn(subject, 'a', { data: { a: '1' } }), { fieldManager: 'one' });
     const other = { fieldManager: 'other' };
@@ -235,7 +235,7 @@ export function writeContract(it: Behaviour): void {
     expect(entry).to.include({ manager: 'me', operation: 'Update' });
   });
 
-  it('keys named like prototype members are ordinary keys', async (subject) => {
+  it('the keys __proto__ and constructor are stored like other keys', async (subject) => {
     const { client, namespace } = subject;
     const text = '{"__proto__":"1","constructor":"2"}';
     const data = JSON.parse(text) as Record<string, string>;

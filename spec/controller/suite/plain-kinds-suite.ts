@@ -71,7 +71,7 @@ export function plainKindsSuite(newTarget: NewTarget): void {
   };
 
   for (const form of ['typed', 'plain'] as const) {
-    it(`reconciles a cluster-scoped owner when its dependent is deleted, its kind ${form}`, async () => {
+    it(`a controller reconciles a cluster-scoped owner when its dependent is deleted, with its kind ${form}`, async () => {
       const kind = newKind();
       await install(kind.plain);
       const driven = await drive(kind[form]);
@@ -81,7 +81,7 @@ export function plainKindsSuite(newTarget: NewTarget): void {
       await expectRepair(driven);
     });
 
-    it(`reconciles the owner of a kind that is served only after the start, its kind ${form}`, async () => {
+    it(`a controller reconciles the owner of a kind that is served only after the start, with its kind ${form}`, async () => {
       const kind = newKind();
       const driven = await drive(kind[form]);
       await driven.pass(2_000);
@@ -90,7 +90,7 @@ export function plainKindsSuite(newTarget: NewTarget): void {
       await expectRepair(driven);
     });
 
-    it(`caches a cluster-scoped kind as a whole when the cache is limited to namespaces, its kind ${form}`, async () => {
+    it(`a cache that is limited to namespaces holds all objects of a cluster-scoped kind, with the kind ${form}`, async () => {
       const kind = newKind();
       await install(kind.plain);
       const other = await target.namespace();
@@ -113,7 +113,7 @@ export function plainKindsSuite(newTarget: NewTarget): void {
     });
   }
 
-  it('reconciles the owner although discovery fails at the first event', async () => {
+  it('a controller reconciles the owner although discovery fails at the first event', async () => {
     const kind = newKind();
     await install(kind.plain);
     const { client } = await target.operator();

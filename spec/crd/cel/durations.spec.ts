@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { parseDuration } from '../../../lib/crd/internal.js';
 
 describe('parseDuration', () => {
-  it("takes each form of a number that Go's parser takes", () => {
+  it("accepts each form of a number that Go's parser accepts", () => {
     const texts = ['1s', '1.s', '.5s', '1.5s', '1h.5m1.s', '-1.5s', '+0', '0'];
     const read = texts.map((text) => parseDuration(text)?.nanos);
     const seconds = [1, 1, 0.5, 1.5, 3631, -1.5, 0, 0];

@@ -52,7 +52,7 @@ const refused: readonly (readonly [source: string, message: string])[] = [
   ['\\', 'trailing backslash at end of expression: ``'],
 ];
 
-describe('goPattern', () => {
+describe('goPattern, which matches patterns as Go does', () => {
   for (const [source, text, matches] of verdicts) {
     it(`${source} ${matches ? 'matches' : 'does not match'} ${JSON.stringify(text)}`, () => {
       expect(pattern(source).test(text)).to.equal(matches);
@@ -65,7 +65,7 @@ describe('goPattern', () => {
     });
   }
 
-  it('prefers the same match as Go', () => {
+  it('finds the same match as Go where several are possible', () => {
     expect(pattern('ab|abc').find('abc')).to.equal('ab');
     expect(pattern('a+?').find('aaa')).to.equal('a');
     expect(pattern('(?U)a+').find('aaa')).to.equal('a');

@@ -25,8 +25,8 @@ function summary(source: string): readonly string[] {
 const list = (item: string, count: number): string => `[${`${item},`.repeat(count)}1]`;
 
 // The numbers and texts are those of a real API server.
-describe('hostile CEL rules', () => {
-  it('reports at most 100 syntax errors, and stops parsing at the next', () => {
+describe('checks of hostile CEL rules', () => {
+  it('report at most 100 syntax errors, and stop parsing at the next', () => {
     const token = "100 × Syntax error: token recognition error at: '#'";
     const more = '1 more errors were truncated';
     expect(summary(`${'#'.repeat(100)}1`)).to.deep.equal([token]);
@@ -36,7 +36,7 @@ describe('hostile CEL rules', () => {
     expect(summary(`${list('if', 150)}${'#'.repeat(150)}`)).to.deep.equal([token, `1 × ${more}`]);
   });
 
-  it('reports 100 errors of other kinds, and counts the rest', () => {
+  it('report 100 errors of other kinds, and count the rest', () => {
     const expected = { if: 'reserved identifier: if', 'has(1)': 'invalid argument to has() macro' };
     for (const [item, problem] of Object.entries(expected)) {
       expect(summary(list(item, 100))).to.deep.equal([`100 × ${problem}`]);
@@ -52,7 +52,7 @@ describe('hostile CEL rules', () => {
     expect(failureOf(list('if', 3000)).issues).to.have.length(100);
   });
 
-  it('reports each error in the target of a macro twice, as the real server does, up to 100 errors', () => {
+  it('report each error in the target of a macro twice, as the real server does, up to 100 errors', () => {
     const problem = "undeclared reference to 'nope' (in container '')";
     const chain = (links: number): string => `nope${'.optMap(a, a)'.repeat(links)}`;
     expect(summary(chain(3))).to.deep.equal([`8 × ${problem}`]);
@@ -60,7 +60,7 @@ describe('hostile CEL rules', () => {
     expect(first).to.equal(`100 × ${problem}`);
   });
 
-  it('reports syntax errors before other errors, up to 100 in all', () => {
+  it('report syntax errors before other errors, up to 100 in all', () => {
     expect(summary(`${list('if', 99)}${'#'.repeat(99)}`)).to.deep.equal([
       '1 × reserved identifier: if',
       "99 × Syntax error: token recognition error at: '#'",
@@ -68,7 +68,7 @@ describe('hostile CEL rules', () => {
     ]);
   });
 
-  it('stops parsing after 30 syntax errors, and skips up to 256 tokens after each of them', () => {
+  it('stop parsing after 30 syntax errors, and skip up to 256 tokens after each of them', () => {
     const recovery = '1 × Syntax error: error recovery attempt limit exceeded: 30';
     const extra = "Syntax error: extraneous input '2' expecting ')'";
     expect(summary(list('(1 2)', 30))).to.deep.equal([`30 × ${extra}`]);
@@ -85,7 +85,7 @@ describe('hostile CEL rules', () => {
     ]);
   });
 
-  it('refuses expressions longer than 100,000 code points', () => {
+  it('refuse expressions longer than 100,000 code points', () => {
     const text = (count: number): string => `'${'😀'.repeat(count)}'==''`;
     compileCel(text(99_994), new Map());
     expect(failureOf(text(99_995)).message).to.equal(
@@ -93,7 +93,7 @@ describe('hostile CEL rules', () => {
     );
   });
 
-  it('quotes no line longer than 16,384 bytes', () => {
+  it('quote no line longer than 16,384 bytes', () => {
     const line = `'${'a'.repeat(16_379)}'+zz`;
     expect(failureOf(line).message.split('\n')[1]).to.equal(` | ${line}`);
     const at = 'ERROR: <input>:1:16384: undeclared reference to';
@@ -102,12 +102,12 @@ describe('hostile CEL rules', () => {
     );
   });
 
-  it('marks a position below full-width characters with full-width dots', () => {
+  it('mark a position below full-width characters with full-width dots', () => {
     expect(failureOf("'é😀' + zz").message.split('\n').at(-1)).to.equal(' | .．．....^');
     expect(failureOf("'é' + é1").message.split('\n').at(-1)).to.equal(' | .．....＾');
   });
 
-  it('refuses more than 250 links, operators or calls around each other', () => {
+  it('refuse more than 250 nested or chained member accesses, operators or calls', () => {
     const message = 'ERROR: <input>:-1:0: max recursion depth exceeded';
     for (const link of ['.a', '[0]', '.size()', '+1', '.?a']) {
       expect(failureOf(`self${link.repeat(10_000)}`).message).to.equal(message);

@@ -23,7 +23,7 @@ function messagesOf(rule: string, a: string | readonly number[]): string[] {
 
 const numbers = Array.from({ length: 1000 }, (_, index) => index);
 
-describe('the cost of rules', () => {
+describe('the limit on the cost of evaluating CEL rules', () => {
   it('stops nested loops', () => {
     const rule = 'self.a.all(x, self.a.all(y, self.a.all(z, x + y + z >= 0)))';
     expect(messagesOf(rule, numbers).join()).to.contain(
@@ -31,7 +31,7 @@ describe('the cost of rules', () => {
     );
   });
 
-  it('stops text that doubles repeatedly', () => {
+  it('stops a rule that doubles a text repeatedly', () => {
     let doubled = 'self.a';
     for (let count = 0; count < 35; count++) doubled = `[${doubled}].map(x, x + x)[0]`;
     expect(messagesOf(`${doubled} != ''`, 'aaaaaaaa').join()).to.contain('call cost exceeds limit');
@@ -43,12 +43,12 @@ describe('the cost of rules', () => {
     expect(messagesOf(`self.a.exists(w, ${loop} || true)`, numbers)).to.have.length(1);
   });
 
-  it('allows usual rules', () => {
+  it('does not stop usual rules', () => {
     const rule = 'self.a.all(x, self.a.exists(y, x == y))';
     expect(messagesOf(rule, numbers.slice(0, 300))).to.deep.equal([]);
   });
 
-  it('limits all rules of an object together', () => {
+  it('applies to all rules of an object together', () => {
     const entry = s.array(s.integer(), { rules: ['self.all(x, self.all(y, x + y >= 0))'] });
     const lists = Array.from({ length: 200 }, () => numbers.slice(0, 200));
     const causes = causesOf(s.object({ lists: s.array(entry) }), { lists });
