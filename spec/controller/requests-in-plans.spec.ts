@@ -290,7 +290,7 @@ describe('Requests that a handler sends during a plan', () => {
     });
   }
 
-  it('are each refused only after a second after 100 refusals, if it is unknown which plan sends them', async () => {
+  it('fail a second later from the 100th refusal on, if it is unknown which handler sends them', async () => {
     let failed = 0;
     const refused = new EventEmitter();
     const reconciler = async () => {

@@ -108,7 +108,7 @@ describe('A controller whose reconciles fail', () => {
     await setup.stop(running);
   });
 
-  it('logs an object that the reconciler returned twice as a terminal error, and waits for a change', async () => {
+  it('logs an error DuplicateObject as terminal, and retries only after a change of the object', async () => {
     const setup = new ControllerSetup();
     let runs = 0;
     const controller = controllerFor(Thing).complete(async () => {

@@ -39,7 +39,7 @@ describe('timerSource', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('enqueues at the start with the option immediately, and continues after its function fails', async () => {
+  it('enqueues at the start with the option atStart, and continues after its function fails', async () => {
     let rounds = 0;
     const requests = async () => toKey(rounds++ === 0 ? 'bad' : 'a');
     const options = { name: 'sweep', everyMs: 100, atStart: true, requests };

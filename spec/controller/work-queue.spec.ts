@@ -71,7 +71,7 @@ describe('WorkQueue', () => {
     expect(() => newQueue(misspelt)).to.throw('WorkQueue: unknown option "aging"');
   });
 
-  it('removes a key that waits, also while a worker still processes the key', async () => {
+  it('removes waiting and delayed keys, and lets a worker finish a key that it processes', async () => {
     const { queue, take } = newQueue();
     queue.add('ns/a');
     queue.add('ns/late', { afterMs: 10 });

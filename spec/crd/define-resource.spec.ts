@@ -64,7 +64,7 @@ describe('defineResource', () => {
     expectTypeOf(CronTab).toExtend<ResourceType<CronTab>>();
   });
 
-  it('derives names, and includes given short names and categories', () => {
+  it('derives the names of the CRD from the kind, and includes given short names and categories', () => {
     const { metadata: named, spec } = CronTab.crd;
     expect(named.name).to.equal('crontabs.example.com');
     expect(spec.names).to.deep.equal({
@@ -93,13 +93,13 @@ describe('defineResource', () => {
     ]);
   });
 
-  it('builds objects with defaults without changing the input', () => {
+  it('builds objects with defaults, and does not change the object that it gets', () => {
     const input = { metadata, spec: { schedule: '* * * * *' } };
     expect(CronTab.object(input).spec).to.deep.equal({ schedule: '* * * * *', replicas: 1 });
     expect(input.spec).to.deep.equal({ schedule: '* * * * *' });
   });
 
-  it('treats undefined as absent', () => {
+  it('treats a field with the value undefined as absent', () => {
     const left = { replicas: undefined, mode: undefined };
     const one = CronTab.object({ metadata, spec: { schedule: '* * * * *', ...left } });
     expect(one.spec).to.deep.equal({ schedule: '* * * * *', replicas: 1 });
@@ -113,13 +113,13 @@ describe('defineResource', () => {
     expect(unknownFields).to.deep.equal(['spec.odd']);
   });
 
-  it('throws the errors of validate in assertValid', () => {
+  it('gives the kind an assertValid that throws the errors that validate returns', () => {
     const object = CronTab.object({ metadata, spec: { schedule: 'x', replicas: 7 } });
     const assert = () => CronTab.assertValid(object);
     expect(assert).to.throw('CronTab default/one is invalid: spec: Invalid value: at most four');
   });
 
-  it('embeds built-in types with metadata and key defaults, but without descriptions', () => {
+  it('copies the schemas of built-in types into the CRD with metadata and defaults of list keys, but without descriptions', () => {
     const text = JSON.stringify(CronTab.crd);
     const { spec } = CronTab.schema().properties ?? {};
     expect(JSON.stringify(spec)).not.to.contain('description');
@@ -164,7 +164,7 @@ describe('defineResource', () => {
     await cluster.stop();
   });
 
-  it('converts through the hub in both directions', () => {
+  it('converts from an older version to the hub version and back', () => {
     const old = {
       apiVersion: 'example.com/v1alpha1',
       kind: 'CronTab',
@@ -180,7 +180,7 @@ describe('defineResource', () => {
     expect(() => CronTab.convert(old, 'example.com/v2')).to.throw('is not a version of CronTab');
   });
 
-  it('converts an object nested deeper than the stack', () => {
+  it('converts an object that is nested too deeply for recursive functions', () => {
     const cron: unknown = JSON.parse(`${'['.repeat(9_000)}${']'.repeat(9_000)}`);
     const old = { apiVersion: 'example.com/v1alpha1', kind: 'CronTab', metadata, spec: { cron } };
     const { spec } = CronTab.convert(old, 'example.com/v1') as { spec?: { schedule?: unknown } };
@@ -188,7 +188,7 @@ describe('defineResource', () => {
     expect(CronTab.convert(old, old.apiVersion)).to.have.property('kind', 'CronTab');
   });
 
-  it('refuses versions and kinds that it lacks', () => {
+  it('refuses objects of versions and kinds that it does not define', () => {
     expect(() => versionOfResource(CronTab as never, 'v9'))
       .to.throw(/^CronTab has no version v9: it has v1/)
       .with.property('code', 'InvalidOption');
@@ -235,7 +235,7 @@ describe('defineResource', () => {
     ['returns nothing', () => undefined],
     ['returns a list', () => []],
   ] as const) {
-    it(`names a converter that ${what}`, () => {
+    it(`throws an error that names a converter that ${what}`, () => {
       const schema = s.object({});
       const Odd = defineResource({
         ...{ group: 'example.com', kind: 'Odd' },
@@ -425,7 +425,7 @@ describe('defineResource', () => {
     });
   }
 
-  it('accepts scale paths whose fields are in an object without a schema or in a built-in type', () => {
+  it('accepts paths of the scale subresource to fields of an object without a schema or of a built-in type', () => {
     const define = () =>
       defineResource({
         ...{ group: 'example.com', kind: 'Thing' },
@@ -444,7 +444,7 @@ describe('defineResource', () => {
     expect(define).not.to.throw();
   });
 
-  it('accepts optional fields in some versions only with the conversion prune', () => {
+  it('accepts optional fields that only some versions have with the conversion "prune"', () => {
     const more = s.object({
       spec: s.object({
         text: s.string(),
@@ -470,7 +470,7 @@ describe('defineResource', () => {
     });
   });
 
-  it('requires no conversion for versions that differ in validation only or are not served', () => {
+  it('requires no conversion if versions differ only in validation or are not served', () => {
     const stricter = s.object({ spec: s.object({ text: s.string({ minLength: 1 }) }) });
     const other = s.object({ spec: s.object({ label: s.string() }) });
     const { versions } = defineResource({
@@ -496,7 +496,7 @@ describe('defineResource', () => {
     expect(() => Wrong.crd).to.throw("undefined field 'nope'");
   });
 
-  it('accepts exactly what the server accepts', async () => {
+  it('gives the kind a validate that accepts exactly the objects that the API server accepts', async () => {
     const cluster = await EmbeddedCluster.start({ crds: [CronTab] });
     const client = cluster.client();
     const value = fc.oneof(

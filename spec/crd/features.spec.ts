@@ -8,7 +8,7 @@ import recorded from './recorded/feature-verdicts.json' with { type: 'json' };
 
 const real: Readonly<Record<string, readonly CaseVerdict[] | undefined>> = recorded;
 
-describe('Features of schemas, as recorded from the real server', () => {
+describe('Features of schemas, with the errors recorded from a real API server', () => {
   let cluster: EmbeddedCluster;
   let client: Client;
 

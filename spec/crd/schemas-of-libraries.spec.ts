@@ -39,8 +39,8 @@ function shopOf(spec: unknown): never {
   return { ...type, spec } as never;
 }
 
-describe('schemas of other libraries', () => {
-  it('give objects the types that zod infers', () => {
+describe('schemas of libraries such as zod in defineResource', () => {
+  it('give objects of the kind the types that zod infers', () => {
     const { spec } = shop.object({ metadata: { name: 'a' }, spec: { size: 'small' } });
     const replicas: number = spec.replicas;
     const owner: string | null | undefined = spec.owner;

@@ -37,7 +37,7 @@ cycle['self'] = cycle;
 const anything = { 'x-kubernetes-preserve-unknown-fields': true };
 const base = { apiVersion: 'bad.example.com/v1', kind: 'Bad', metadata: { name: 'a' } };
 
-describe('a custom resource with bad input', () => {
+describe('a kind of defineResource with bad input', () => {
   for (const [title, object] of [
     ['null', null],
     ['a string', 'x'],
@@ -47,7 +47,7 @@ describe('a custom resource with bad input', () => {
     ['20,000 levels', { ...base, spec: { a: nested(20_000, 'x') } }],
     ['a function', { ...base, spec: { a: () => 1 } }],
   ] as const) {
-    it(`throws InvalidObject for ${title}`, () => {
+    it(`throws InvalidObject when it validates ${title}`, () => {
       const resource = define(anything);
       expect(codeOf(() => resource.validate(object as never))).to.equal('InvalidObject');
       expect(codeOf(() => resource.prune(object as never))).to.equal('InvalidObject');
@@ -55,7 +55,7 @@ describe('a custom resource with bad input', () => {
     });
   }
 
-  it('is refused with a text in place of a list of schema options', () => {
+  it('cannot be defined if a schema option is not the required list', () => {
     for (const [act, problem] of [
       [() => s.string({ enum: 'A' as never }), 's.string: enum: want a list, got string'],
       [() => s.integer({ enum: 5 as never }), 's.integer: enum: want a list, got number'],

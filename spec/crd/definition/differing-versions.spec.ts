@@ -14,20 +14,20 @@ function withField(one: TypedSchema<unknown>, other: TypedSchema<unknown>): () =
     });
 }
 
-describe('served versions without a conversion', () => {
+describe('served versions of a kind without a conversion', () => {
   const text = s.object({ b: s.string() });
   const number = s.object({ b: s.integer() });
   for (const [what, path, one, other] of [
     ['the items of a list', '.spec.a[].b', s.array(text), s.array(number)],
     ['the values of a map', '.spec.a.*.b', s.map(text), s.map(number)],
   ] as const) {
-    it(`must not differ in ${what}`, () => {
+    it(`are refused if they differ in ${what}`, () => {
       expect(withField(one, other)).to.throw(InvalidDefinitionError, `${path} differs between`);
       expect(withField(one, one)).not.to.throw();
     });
   }
 
-  it('must not have fields that the storage version lacks, even if the storage version is not served', () => {
+  it('are refused if they have fields that the storage version lacks, even if the storage version is not served', () => {
     const versions = (served: boolean) =>
       [
         { name: 'v1', storage: true, served, schema: s.object({ spec: s.object({}) }) },

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { defineResource, s } from '../../../lib/crd/index.js';
 import type { UnstructuredObject } from '../../../lib/object/index.js';
 
-describe('Fields that the other version of a conversion lacks', () => {
+describe('Fields that the target version of a conversion lacks, kept in annotations', () => {
   const prefix = 'kept-fields.operator-builder.io';
   const noParts = Object.freeze({ limit: 1 });
   const part = s.object({ name: s.string(), count: s.defaulted(s.integer(), 1) });
@@ -77,7 +77,7 @@ describe('Fields that the other version of a conversion lacks', () => {
     }
   });
 
-  it('need no annotation if the other version has a place for all of them', () => {
+  it('need no annotation if the converter represents all of them in the target version', () => {
     const plain = object('v2', { spec: { title: 't', limits: { limit: 1 } } });
     expect(to('v1', plain).metadata).to.deep.equal({ name: 'a' });
   });
@@ -88,7 +88,7 @@ describe('Fields that the other version of a conversion lacks', () => {
     expect(to('v2', old)).to.deep.equal(whole);
   });
 
-  it('are restored one by one: a change of one does not affect the others', () => {
+  it('are restored one by one, so that a change of one field does not affect the others', () => {
     const old = to('v1', whole);
     const changed = { ...old, spec: { ...(old['spec'] as object), names: ['a', 'c'] } };
     expect(to('v2', changed)).to.deep.include({
@@ -104,14 +104,14 @@ describe('Fields that the other version of a conversion lacks', () => {
     });
   });
 
-  it('do not change values that belong to a converter', () => {
+  it('do not change values that a converter shares among objects', () => {
     const old = object('v1', { spec: { title: 't', limits: { limit: 1, burst: 7 } } });
     const stored = to('v2', old);
     expect(to('v1', stored)['spec']).to.deep.equal({ title: 't', limits: { limit: 1, burst: 7 } });
     expect(noParts).to.deep.equal({ limit: 1 });
   });
 
-  it('keep other annotations', () => {
+  it('do not change other annotations', () => {
     const given = { ...whole, metadata: { name: 'a', annotations: { x: 'y' } } };
     const old = to('v1alpha1', given);
     expect(old.metadata.annotations).to.have.all.keys(
@@ -121,7 +121,7 @@ describe('Fields that the other version of a conversion lacks', () => {
     expect(to('v2', old)).to.deep.equal(given);
   });
 
-  it('are restored one by one if some of their annotations are gone', () => {
+  it('are restored one by one if some of their annotations are missing', () => {
     const given = object('v2', { spec: { title: 't', limits: { limit: 1, burst: 5 } }, note: 'n' });
     const { metadata, ...old } = to('v1alpha1', given);
     const { [`${prefix}/v2.spec.limits.limit`]: gone, ...annotations } = metadata.annotations ?? {};
@@ -162,7 +162,7 @@ describe('Fields that the other version of a conversion lacks', () => {
     }
   });
 
-  it('are lost where the schema refuses their value, and only there', () => {
+  it('are lost only where the schema refuses their value', () => {
     const burst = { version: 'v2', path: ['spec', 'limits', 'burst'], shared: 2 };
     const limit = { version: 'v2', path: ['spec', 'limits', 'limit'], shared: 2 };
     const note = { version: 'v2', path: ['note'], value: 'n' };
@@ -172,7 +172,7 @@ describe('Fields that the other version of a conversion lacks', () => {
     expect(to('v2', kept(spec))['spec']).to.deep.equal({ title: 't' });
   });
 
-  it('are never part of the metadata, the type or the status', () => {
+  it('are never restored in the metadata, the apiVersion, the kind or the status', () => {
     const fields = [
       { version: 'v2', path: ['metadata', 'name'], value: 'b', converted: 'a' },
       { version: 'v2', path: ['apiVersion'], value: 'b/v1', converted: 'example.com/v2' },

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { defineResource, s } from '../../../lib/crd/index.js';
 import type { UnstructuredObject } from '../../../lib/object/index.js';
 
-describe('List items that another version of a resource cannot represent, converted to it and back', () => {
+describe('List items that another version of a kind cannot represent, after a conversion to this version and back', () => {
   const protocol = s.defaulted(s.string(), 'TCP');
   const port = s.object({
     ...{ port: s.integer(), protocol, name: s.optional(s.string()) },
@@ -65,7 +65,7 @@ describe('List items that another version of a resource cannot represent, conver
   };
   const same = (old: object): object => old;
 
-  it('come back with their fields, at their places', () => {
+  it('are restored with their fields, at their places in the list', () => {
     const spec = {
       ports: [http, dns, https],
       tags: ['xa', 'b', 'xc'],
@@ -77,7 +77,7 @@ describe('List items that another version of a resource cannot represent, conver
     }
   });
 
-  it('lose nothing if a client changes another item', () => {
+  it('are restored completely if a client changes another item', () => {
     const spec = { ports: [http, dns, https] };
     const renamed = { ports: [{ ...oldHttp, name: 'web' }, oldHttps] };
     expect(changed(spec, () => renamed)).to.deep.equal({
@@ -85,14 +85,14 @@ describe('List items that another version of a resource cannot represent, conver
     });
   });
 
-  it('keep their own fields if a client changes the order', () => {
+  it('keep their own fields if a client changes the order of the list', () => {
     const spec = { ports: [http, https] };
     expect(changed(spec, () => ({ ports: [oldHttps, oldHttp] }))).to.deep.equal({
       ports: [https, http],
     });
   });
 
-  it('do not come back if a client has removed the item or the list', () => {
+  it('are not restored if a client has removed the item or the list', () => {
     const spec = { ports: [http, https], tags: ['a', 'b'] };
     expect(changed(spec, () => ({ ports: [oldHttps], tags: ['b'] }))).to.deep.equal({
       ports: [https],
@@ -101,14 +101,14 @@ describe('List items that another version of a resource cannot represent, conver
     expect(changed({ ports: [http, dns] }, () => ({}))).to.deep.equal({});
   });
 
-  it('do not pass their fields to a new item', () => {
+  it('do not get their fields copied to a new item', () => {
     const spec = { ports: [http] };
     expect(changed(spec, () => ({ ports: [{ port: 8080, name: 'http' }] }))).to.deep.equal({
       ports: [{ port: 8080, protocol: 'TCP', name: 'http' }],
     });
   });
 
-  it('stay if a client changes the rest of their list', () => {
+  it('are restored if a client changes the other items of their list', () => {
     const spec = { ports: [dns, http], tags: ['xa', 'b'] };
     const next = { ports: [oldHttps], tags: ['b', 'c'] };
     expect(changed(spec, () => next)).to.deep.equal({
@@ -195,13 +195,13 @@ describe('List items that another version of a resource cannot represent, conver
       ...{ port: index, protocol: 'TCP', name: `port-${index}`, color: 'red' },
     }));
 
-  it('remain distinct if one is a number and another one a string of the same digits', () => {
+  it('are not confused if one is a number and another a string of the same digits', () => {
     const targets = [80, '80', 443];
     const old = Gate.convert(gate({ targets }), 'example.com/v1');
     expect(Gate.convert(old, 'example.com/v2')['spec']).to.deep.equal({ targets });
   });
 
-  it('take one annotation for the whole list if small parts do not fit', () => {
+  it('are kept in one annotation for the whole list if an annotation for each item does not fit', () => {
     for (const count of [2, 400, 2000]) {
       const whole = gate({ ports: portsOf(count), note: 'n' });
       const old = Gate.convert(whole, 'example.com/v1');
@@ -210,7 +210,7 @@ describe('List items that another version of a resource cannot represent, conver
     }
   });
 
-  it('are lost if they do not fit in the annotations, while other fields are kept', () => {
+  it('are lost if they do not fit into the annotations, while other fields are kept', () => {
     for (const [spec, ownBytes] of [
       [{ ports: portsOf(6000), note: 'n' }, 0],
       [{ ports: portsOf(1000), note: 'n' }, 150 * 1024],
@@ -222,7 +222,7 @@ describe('List items that another version of a resource cannot represent, conver
     }
   });
 
-  it('lose a kept field that the schema refuses, and nothing else', () => {
+  it('lose only kept fields that the schema refuses', () => {
     const ports200 = Array.from({ length: 200 }, (_, index) => ({
       ...{ port: index + 1, protocol: 'TCP', color: 'red' },
     }));
@@ -239,7 +239,7 @@ describe('List items that another version of a resource cannot represent, conver
     expect(after.filter(({ color }) => color !== 'red').map((one) => one.port)).to.deep.equal([7]);
   });
 
-  it('do not fail a conversion if the annotations are nested too deep', () => {
+  it('do not make a conversion fail if the JSON in the annotations is nested too deeply', () => {
     const nested = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     const path = JSON.stringify(['spec', ...Array<string>(50_000).fill('a')]);
     for (const [name, text] of [

@@ -17,7 +17,7 @@ const Widget = defineResource({
 });
 
 describe('values of custom resources that JSON or the API server changes', () => {
-  it('refuses to build an object with values that JSON turns into others', () => {
+  it('make it impossible to build the object if JSON replaces them by other values', () => {
     const build = (spec: object) => () => Widget.object({ metadata, spec: spec });
     expect(build({ size: NaN }))
       .to.throw('Widget one: spec.size has no JSON form, got NaN')
@@ -29,7 +29,7 @@ describe('values of custom resources that JSON or the API server changes', () =>
     expect(() => Widget.validate(invalid)).to.throw('contains Infinity');
   });
 
-  it('accepts null where an enum is nullable', async () => {
+  it('are accepted if they are null and their enum is nullable', async () => {
     const size = s.nullable(s.string({ enum: ['small', 'large'] }));
     const spec = s.object({ size, max: s.optional(s.nullable(s.integer({ enum: [1, 2] }))) });
     const Box = defineResource({
@@ -45,12 +45,12 @@ describe('values of custom resources that JSON or the API server changes', () =>
     await cluster.stop();
   });
 
-  it('refuses null as a default, which the API server does not fill in', () => {
+  it('are refused as a default if they are null, which the API server does not fill in', () => {
     const define = () => s.defaulted(s.nullable(s.string()), null);
     expect(define).to.throw('use s.optional').with.property('code', 'InvalidDefinition');
   });
 
-  it('gives an embedded object the type of complete metadata', () => {
+  it('can be complete metadata of an embedded object', () => {
     const template = s.embeddedResource();
     const Holder = defineResource({
       ...{ group: 'example.com', kind: 'Holder' },

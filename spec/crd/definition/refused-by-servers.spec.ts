@@ -24,7 +24,7 @@ const either = s.object(
 );
 
 describe('defineResource with a definition that API servers refuse', () => {
-  it('refuses alternatives at the root of a schema with a status', () => {
+  it('refuses oneOf at the root of a schema with a status', () => {
     expect(problemsOf({ schema: either, status })).to.deep.equal([
       'versions[0].schema: has oneOf, which the API server refuses together with a status: move it to spec, or use rules',
     ]);
@@ -36,7 +36,7 @@ describe('defineResource with a definition that API servers refuse', () => {
     expect(problemsOf({ schema: s.object({ spec }, options), status })).to.deep.equal([]);
   });
 
-  it('refuses a schema of metadata labels, but not a maximum length of the name', () => {
+  it('refuses a schema for metadata.labels, but accepts a maximum length of metadata.name', () => {
     const withMetadata = (metadata: object) => ({
       schema: s.object({ spec, metadata: s.object(metadata as never) }),
     });
@@ -54,7 +54,7 @@ describe('defineResource with a definition that API servers refuse', () => {
     ]);
   });
 
-  it('refuses an unknown format of a column', () => {
+  it('refuses an unknown format of a printer column', () => {
     const column = { name: 'A', type: 'string', jsonPath: '.spec.a', format: 'zz' } as const;
     expect(problemsOf({ printerColumns: [column] })).to.deep.equal([
       'versions[0].printerColumns[0].format: must be one of byte, date, date-time, double, float, int32, int64, password, got zz',
@@ -62,7 +62,7 @@ describe('defineResource with a definition that API servers refuse', () => {
     expect(problemsOf({ printerColumns: [{ ...column, format: 'date' }] })).to.deep.equal([]);
   });
 
-  it('refuses a column without a name, with another type or without a path', () => {
+  it('refuses a printer column without a name, with an unknown type or without a path', () => {
     const column = { name: '', type: 'text', priority: '1' } as never;
     const at = 'versions[0].printerColumns[0]';
     expect(problemsOf({ printerColumns: [column] })).to.deep.equal([
@@ -73,7 +73,7 @@ describe('defineResource with a definition that API servers refuse', () => {
     ]);
   });
 
-  it('refuses selectable fields that repeat, name items or metadata', () => {
+  it('refuses selectable fields that repeat another one, or that are in list items or metadata', () => {
     const selectableFields = ['.spec.a', '.spec.a', '.spec.a[0]', '.metadata.name'];
     expect(problemsOf({ selectableFields })).to.deep.equal([
       'versions[0].selectableFields[1]: .spec.a is already in the list: remove it',
@@ -100,7 +100,7 @@ describe('defineResource with a definition that API servers refuse', () => {
     ]);
   });
 
-  it('refuses upper-case letters in all names but kind and listKind', () => {
+  it('refuses upper-case letters in all names except kind and listKind', () => {
     const names = { plural: 'Shops', singular: 'Shop', shortNames: ['SH'], categories: ['All'] };
     const problems = problemsOf({}, { ...names, listKind: 'ShopList' });
     expect(problems.map((problem) => problem.replace(/:.*/, ''))).to.deep.equal([
@@ -113,12 +113,12 @@ describe('defineResource with a definition that API servers refuse', () => {
     ['has two lines', 'use\nv2', 'must be one line of printable characters'],
     ['is long', 'é'.repeat(129), 'must not be longer than 256 bytes'],
   ] as const) {
-    it(`refuses a warning of a deprecated version that ${what}`, () => {
+    it(`refuses a deprecation warning that ${what}`, () => {
       expect(problemsOf({ deprecated })).to.deep.equal([`versions[0].deprecated: ${problem}`]);
     });
   }
 
-  it('accepts a warning of 256 bytes in any language', () => {
+  it('accepts a deprecation warning of 256 bytes in any language', () => {
     expect(problemsOf({ deprecated: 'Ämter: 使用 v2 🚀!'.padEnd(256 - 10, '.') })).to.deep.equal(
       [],
     );
@@ -155,7 +155,7 @@ describe('defineResource with a definition that API servers refuse', () => {
     ]);
   });
 
-  it('refuses a group of Kubernetes without the approval annotation', () => {
+  it('refuses a group that ends in k8s.io or kubernetes.io without the approval annotation', () => {
     const group = 'shops.k8s.io';
     expect(problemsOf({}, { group })).to.deep.equal([
       'annotations[api-approved.kubernetes.io]: is missing: shops.k8s.io belongs to Kubernetes, use a domain of yours, or give the URL of the approval or "unapproved"',
@@ -165,7 +165,7 @@ describe('defineResource with a definition that API servers refuse', () => {
     expect(problemsOf({}, { group: 'shops.x-k8s.io' })).to.deep.equal([]);
   });
 
-  it('refuses a default that repeats an item of a set, with which no object is valid', () => {
+  it('refuses a default that repeats an item of a list of type set, since every object with it is invalid', () => {
     const tags = s.defaulted(s.array(s.string(), { listType: 'set' }), ['a', 'a']);
     const [problem] = problemsOf({ schema: s.object({ spec: s.object({ tags }) }) });
     expect(problem).to.match(/default\.\[1\]: Duplicate value: "a"$/);

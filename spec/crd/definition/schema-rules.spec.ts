@@ -321,7 +321,7 @@ const roots: readonly (readonly [title: string, root: Json, ...problems: readonl
   ],
 ];
 
-describe('validateStructure of rules, defaults and metadata', () => {
+describe('validateStructure on rules, defaults and metadata in a schema', () => {
   for (const [title, a, ...problems] of described) {
     it(`reports ${title}`, () => {
       expect(problemsOf(a)).to.deep.equal(problems);

@@ -275,7 +275,7 @@ const refused: readonly (readonly [title: string, a: unknown, ...problems: reado
   ],
 ];
 
-describe('validateStructure', () => {
+describe('validateStructure, which checks that a schema is structural', () => {
   for (const [title, a, ...problems] of refused) {
     it(`refuses ${title}`, () => {
       expect(problemsOf(a)).to.deep.equal(problems);

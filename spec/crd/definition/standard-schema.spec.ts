@@ -21,7 +21,7 @@ function shopOf(value: object): object {
   return { ...type, spec: value };
 }
 
-describe('the Standard Schema of a custom resource', () => {
+describe('the Standard Schema interface of a kind', () => {
   it('returns the object as the API server stores it', async () => {
     const result = await shop['~standard'].validate(shopOf({ size: 'small', unknown: 1 }));
     expect(result).to.deep.equal({ value: shopOf({ size: 'small', replicas: 1 }) });
@@ -45,7 +45,7 @@ describe('the Standard Schema of a custom resource', () => {
     ]);
   });
 
-  it('accepts null in its JSON Schema where alternatives restrict other values', () => {
+  it('accepts null in its JSON Schema for a nullable field with anyOf or oneOf', () => {
     const one = s.nullable(s.object({}, { oneOf: [{ required: ['a'] }, { required: ['b'] }] }));
     const size = s.nullable(s.string({ enum: ['small'] }));
     const Box = defineResource({

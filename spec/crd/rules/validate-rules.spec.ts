@@ -43,7 +43,7 @@ const isNegative = (at: string) =>
 const objectOf = (properties: Json): Json => ({ type: 'object', properties });
 
 describe('validateRules', () => {
-  it('evaluates the rules of members, items, values of maps and allOf, each with its path', () => {
+  it('evaluates rules of fields, list items, map values and allOf, and names the path of each', () => {
     const schema = {
       ...objectOf({
         member: positive,
@@ -61,7 +61,7 @@ describe('validateRules', () => {
     expect([null, undefined].map((none) => causesOf(positive, none))).to.deep.equal([[], []]);
   });
 
-  it('names the reason and the field of a rule', () => {
+  it('reports a failed rule with its reason and its fieldPath', () => {
     const rule = (reason: string | undefined, fieldPath?: string) => ({
       rule: 'false',
       message: ' no ',
@@ -91,7 +91,7 @@ describe('validateRules', () => {
     ]);
   });
 
-  it('prefers the messageExpression, unless its text is not usable', () => {
+  it('reports the text of messageExpression instead of the message, unless the text is not usable', () => {
     const said = (messageExpression: string, message?: string) =>
       causesOf(ruled(text, { rule: ' self == "" ', messageExpression, message }), 'x');
     const cause = (message: string) => [`FieldValueInvalid a: Invalid value: "x": ${message}`];
@@ -127,7 +127,7 @@ describe('validateRules', () => {
     ]);
   });
 
-  it('stops at a messageExpression that costs too much', () => {
+  it('stops evaluating at a messageExpression that costs too much', () => {
     const loop = 'self.all(x, self.all(y, self.all(z, x + y + z >= 0))) ? "a" : "b"';
     const list = ruled(
       { type: 'array', items: integer },
@@ -155,7 +155,7 @@ describe('validateRules', () => {
     ]);
   });
 
-  it('finds the old value of members, of values of maps and of entries with a key', () => {
+  it('passes rules the old value of fields, map values and list entries with a key', () => {
     const growing = ruled(integer, 'self >= oldSelf');
     const schema = objectOf({
       member: growing,
@@ -196,7 +196,7 @@ describe('validateRules', () => {
     ).to.have.length(1);
   });
 
-  it('warns of unchanged parts of an update in place of refusing them, except by transition rules', () => {
+  it('warns about unchanged parts of an update that violate a rule instead of refusing them, except for transition rules', () => {
     const schema = objectOf({
       n: ruled(integer, 'self > 0', 'oldSelf > 0'),
       map: { type: 'object', additionalProperties: positive },
@@ -233,7 +233,7 @@ describe('validateRules', () => {
     });
   });
 
-  it('gives rules the names and values of maps and objects, escaped where objects declare them', () => {
+  it('passes rules the names and values of maps and objects, and escapes the names of declared fields', () => {
     const map = { type: 'object', additionalProperties: integer };
     const object = objectOf({
       'a-b': integer,

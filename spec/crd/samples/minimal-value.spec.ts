@@ -186,7 +186,7 @@ describe('minimalValue', () => {
     expect(made).to.deep.equal(Object.values(texts));
   });
 
-  it('merges all of allOf with the first of anyOf and of oneOf', () => {
+  it('satisfies all schemas of allOf, and the first of anyOf and of oneOf', () => {
     const value = minimalValue({
       type: 'object',
       required: ['own'],
@@ -211,7 +211,7 @@ describe('minimalValue', () => {
     expect(minimalValue({ 'x-kubernetes-int-or-string': true })).to.equal(1);
   });
 
-  it('ends at a limited depth of a schema that contains itself', () => {
+  it('stops at a limited depth in a schema that contains itself', () => {
     const properties: Record<string, Schema> = {};
     const tree: Schema = { type: 'object', required: ['child'], properties };
     properties['child'] = tree;

@@ -85,7 +85,7 @@ describe('randomValue', () => {
     });
   }
 
-  it('draws both limits of a number, and values between', () => {
+  it('can return both limits of a number, and values between them', () => {
     expect(different({ type: 'integer', minimum: -1, maximum: 2 })).to.have.members([
       '-1',
       '0',
@@ -105,7 +105,7 @@ describe('randomValue', () => {
     expect(different({ type: 'integer', ...open })).to.have.members(['1', '2']);
   });
 
-  it('draws numbers around zero, or near the only limit', () => {
+  it('returns numbers around zero, or near the limit if there is only one', () => {
     expect(range({ type: 'integer' })).to.deep.equal([-5, 100]);
     expect(range({ type: 'number' })).to.deep.equal([-5, 100]);
     expect(range({ type: 'integer', minimum: 500 })).to.deep.equal([500, 600]);
@@ -117,7 +117,7 @@ describe('randomValue', () => {
     expect(different({ type: 'integer', ...limits })).to.deep.equal(['6']);
   });
 
-  it('changes one digit in the typical text of a string format', () => {
+  it('returns the typical text of a string format with one digit changed', () => {
     const digits = [1, 2, 3, 4, 5, 6, 7, 8, 9];
     const base64 = (text: string) => Buffer.from(text).toString('base64');
     for (const [format, textOf] of [
@@ -132,7 +132,7 @@ describe('randomValue', () => {
     }
   });
 
-  it('draws short and long lists, maps and strings', () => {
+  it('returns short and long lists, maps and strings', () => {
     expect(sizes(s.array(s.boolean()))).to.deep.equal([0, 1, 2, 3]);
     expect(sizes(s.array(s.boolean(), { minItems: 2 }))).to.deep.equal([2, 3]);
     expect(sizes(s.array(s.boolean(), { minItems: 1, maxItems: 2 }))).to.deep.equal([1, 2]);
@@ -145,7 +145,7 @@ describe('randomValue', () => {
     expect(sizes(s.string({ minLength: 20, maxLength: 21 }))).to.deep.equal([20, 21]);
   });
 
-  it('draws any text that a pattern allows, and each alternative of a pattern', () => {
+  it('can return any text that a pattern allows, with each alternative of the pattern', () => {
     const any = drawn(s.string({ pattern: '^.*$', maxLength: 5 })) as string[];
     expect(any.join('')).to.include('é').and.include('漢').and.include('z');
     expect(different(s.string({ pattern: '^v1(alpha|beta)[12]$' }))).to.have.members([
@@ -156,7 +156,7 @@ describe('randomValue', () => {
     ]);
   });
 
-  it('draws each constant, each type of value, and each alternative', () => {
+  it('can return each constant of an enum, each type of value, and a value for each of anyOf', () => {
     expect(different(word)).to.have.members(['"a"', '"b"']);
     expect(different(s.boolean())).to.have.members(['false', 'true']);
     expect(different(s.nullable(word))).to.have.members(['"a"', '"b"', 'null']);
@@ -177,7 +177,7 @@ describe('randomValue', () => {
     expect(new Set(names)).to.have.keys('a', 'b');
   });
 
-  it('draws required fields always, and optional fields and defaults sometimes', () => {
+  it('always returns required fields, and sometimes optional fields and fields with a default', () => {
     const schema = s.object({
       needed: s.boolean(),
       maybe: s.optional(s.boolean()),
@@ -191,7 +191,7 @@ describe('randomValue', () => {
     expect(counts.filter((count) => count === 7).length).to.be.lessThan(draws / 2);
   });
 
-  it('gives an embedded object a kind and a name, and draws its other fields from their schema', () => {
+  it('returns an embedded object with a kind, a name, and other fields that match its schema', () => {
     const schema: Schema = {
       ...{ type: 'object', 'x-kubernetes-embedded-resource': true, required: ['size'] },
       properties: { kind: { type: 'string' }, size: { type: 'boolean' } },
@@ -200,7 +200,7 @@ describe('randomValue', () => {
     for (const size of [true, false]) expect(drawn(schema)).to.deep.include({ ...resource, size });
   });
 
-  it('ends at a limited depth of a schema that contains itself', () => {
+  it('stops at a limited depth in a schema that contains itself', () => {
     const properties: Record<string, Schema> = {};
     const tree: Schema = { type: 'object', required: ['child'], properties };
     properties['child'] = tree;
@@ -211,7 +211,7 @@ describe('randomValue', () => {
     expect(depthOf(randomValue(tree, seededRandom(1)))).to.be.within(20, 50);
   });
 
-  it('repeats its values with the same random numbers', () => {
+  it('returns the same values for the same random numbers', () => {
     const schema = s.map(s.array(s.string()));
     expect(drawn(schema)).to.deep.equal(drawn(schema));
   });

@@ -419,7 +419,7 @@ const converted: readonly (readonly [title: string, json: Json, schema: Json])[]
   ],
 ];
 
-describe('The structural schema of a JSON Schema', () => {
+describe('The structural schema that is computed from a JSON Schema', () => {
   for (const [title, json, schema] of converted) {
     it(`is right for ${title}`, () => {
       expect(s.fromJsonSchema(json)).to.deep.equal(schema);

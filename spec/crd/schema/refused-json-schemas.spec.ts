@@ -184,7 +184,7 @@ const refused: readonly (readonly [title: string, json: Json, message: string])[
   ],
 ];
 
-describe('A JSON Schema', () => {
+describe('A JSON Schema that cannot become a structural schema', () => {
   for (const [title, json, message] of refused) {
     it(`is refused for ${title}, with the path`, () => {
       expect(() => s.fromJsonSchema(json))

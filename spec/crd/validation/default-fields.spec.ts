@@ -39,7 +39,7 @@ describe('defaultFields', () => {
     expect(defaulted({ a: null }, object({ a: nullable }))).to.deep.equal({ a: null });
   });
 
-  it('sets the default of an undefined member as of a missing member', () => {
+  it('sets the default of a member that is undefined, as of a missing member', () => {
     expect(defaulted({ a: undefined }, object({ a: filled }))).to.deep.equal({ a: 'x' });
   });
 });
@@ -62,7 +62,7 @@ describe('prune', () => {
     expect(value).to.deep.equal({ l: [{ b: { c: 1 }, a: { x: 'x' } }] });
   });
 
-  it('keeps the whole metadata of an embedded object, whichever part the schema declares', () => {
+  it('keeps the whole metadata of an embedded object, even if the schema declares only a part of it', () => {
     const whole: Schema = { ...object({ metadata: object({ name: text }) }) };
     const schema = object({ o: { ...whole, 'x-kubernetes-embedded-resource': true } });
     const value = { o: { metadata: { name: 'a', labels: { a: 'b' } } } };

@@ -36,7 +36,7 @@ describe('compileJsonPath', () => {
     ['.status.conditions[?(@.type=="Missing")].status', []],
   ];
   for (const [path, values] of cases) {
-    it(`reads ${path}`, () => {
+    it(`reads the values at ${path}`, () => {
       expect(readJsonPath(object, compileJsonPath(path))).to.deep.equal(values);
     });
   }

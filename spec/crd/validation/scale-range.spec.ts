@@ -16,7 +16,7 @@ function causesOf(validate: Validate, object: object, given = scale as Partial<t
   return errors.causes.map(({ field, message }) => `${field ?? ''}: ${message ?? ''}`);
 }
 
-describe('The scale of a custom resource', () => {
+describe('The scale subresource of a custom resource', () => {
   for (const [replicas, problem] of [
     [undefined, undefined],
     [null, '0: .spec.replicas accessor error: <nil> is of the type <nil>, expected int64'],
@@ -33,7 +33,7 @@ describe('The scale of a custom resource', () => {
     });
   }
 
-  it('accepts objects without the fields, and kinds without a scale', () => {
+  it('accepts objects without the fields of the scale, and kinds without a scale subresource', () => {
     for (const object of [{}, { spec: null, status: null }, { spec: {}, status: {} }]) {
       expect(causesOf(validateScaleSpec, object)).to.deep.equal([]);
       expect(causesOf(validateScaleStatus, object)).to.deep.equal([]);
@@ -45,7 +45,7 @@ describe('The scale of a custom resource', () => {
     expect(errors.causes).to.deep.equal([]);
   });
 
-  it('names a part of a path that is not an object, and a selector of another type', () => {
+  it('reports a part of its path that is not an object, and a selector that is not a string', () => {
     const noMap = 'accessor error: a is of the type string, expected map[string]interface{}';
     expect(causesOf(validateScaleSpec, { spec: 'a' })).to.deep.equal([
       `.spec.replicas: Invalid value: 0: .spec.replicas ${noMap}`,

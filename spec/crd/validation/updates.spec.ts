@@ -25,7 +25,7 @@ const keyed = {
 };
 
 describe('An update of a custom resource', () => {
-  it('may leave invalid parts as they are, but not change them', () => {
+  it('is accepted if it leaves invalid parts unchanged, but refused if it changes them', () => {
     expect(updated(short, 'long', 'long')).to.deep.equal([]);
     expect(updated(short, 'long', 'other')).to.deep.equal([tooLong('a')]);
     expect(updated(object, { b: 'long', c: 1 }, { b: 'long', c: 2 })).to.deep.equal([]);
@@ -33,7 +33,7 @@ describe('An update of a custom resource', () => {
     expect(updated(object, undefined, { b: 'long' })).to.deep.equal([tooLong('a.b')]);
   });
 
-  it('must correct the items of a list, unless the list is unchanged or they have keys', () => {
+  it('is refused if it leaves invalid items in a changed list whose items have no keys', () => {
     const list = { type: 'array', items: short };
     expect(updated(list, ['long'], ['long'])).to.deep.equal([]);
     expect(updated(list, ['long'], ['long', 'x'])).to.deep.equal([tooLong('a[0]')]);
@@ -49,7 +49,7 @@ describe('An update of a custom resource', () => {
     expect(updated(keyed, entries, [{ k: 'y', b: 'long' }])).to.deep.equal([tooLong('a[0].b')]);
   });
 
-  it('counts a value of another type as changed', () => {
+  it('is refused if it replaces an invalid value by one of another type', () => {
     const any = { anyOf: [{ maxItems: 0 }, { maxProperties: 0 }] };
     const either = { 'x-kubernetes-preserve-unknown-fields': true, not: any };
     const refused = ['<nil>: Invalid value: "": "a" must not validate the schema (not)'];
@@ -64,13 +64,13 @@ describe('An update of a custom resource', () => {
     }
   });
 
-  it('may add repeated items to a set that repeats some already', () => {
+  it('is accepted if it adds repeated items to a set that already has repeated items', () => {
     const set = { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' };
     expect(updated(set, ['x'], ['x', 'x'])).to.deep.equal(['a[1]: Duplicate value: "x"']);
     expect(updated(set, ['x', 'x'], ['x', 'x', 'y', 'y'])).to.deep.equal([]);
   });
 
-  it('checks only the status if it is an update of the status, and accepts null if the status was absent', () => {
+  it('is checked only in the status if it is an update of the status, which can be null if it was absent', () => {
     const status = (old: Json, value: Json) => causesOf(object, [old, value], { statusOnly: true });
     expect(status({}, { a: { b: 'long' }, status: { b: 'long' } })).to.deep.equal([
       tooLong('status.b'),

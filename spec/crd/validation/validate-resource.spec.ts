@@ -57,7 +57,7 @@ describe('validation of a custom resource', () => {
     });
   }
 
-  it('runs the rules on a number out of range, a string that is too short and one that violates its pattern', () => {
+  it('runs the rules on a number out of range, and on strings that are too short or violate their pattern', () => {
     expect(messagesFor({ text: 'A', count: 9 })).to.deep.equal([
       `Invalid value: "A": spec.text in body should match '^[a-z]*$'`,
       'Invalid value: 9: spec.count in body should be less than or equal to 5',

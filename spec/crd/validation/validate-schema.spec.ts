@@ -44,7 +44,7 @@ describe('validateSchema', () => {
     ]);
   });
 
-  it('checks the alternatives of a value of the wrong type, but not of null', () => {
+  it('checks oneOf and not for a value of the wrong type, but not for null', () => {
     const schema: Schema = { type: 'object', oneOf: [{ required: ['b'] }, { required: ['c'] }] };
     expect(said(5, schema)).to.deep.equal([
       'Invalid value: "integer": a in body must be of type object: "integer"',
@@ -61,7 +61,7 @@ describe('validateSchema', () => {
     ]);
   });
 
-  it('reports the errors of the alternative that matches best', () => {
+  it('reports the errors of the schema in anyOf that matches best', () => {
     const b: Schema = { required: ['b'], properties: { b: { minimum: 5 } } };
     expect(said({ b: 1 }, { type: 'object', anyOf: [{ required: ['c'] }, b] }).at(-1)).to.equal(
       'Invalid value: 1: a.b in body should be greater than or equal to 5',
@@ -116,7 +116,7 @@ describe('validateSchema', () => {
     ]);
   });
 
-  it('compares integers with limits whose fraction is cut off, as the API server does', () => {
+  it('cuts off the fraction of a limit for an integer value, as the API server does', () => {
     expect(said(2, { type: 'number', maximum: 1.5 })).to.deep.equal([
       'Invalid value: 2: a in body should be less than or equal to 1',
     ]);
@@ -142,7 +142,7 @@ describe('validateSchema', () => {
     expect(said(3, { type: 'number', minimum: 1.5 })).to.deep.equal([]);
   });
 
-  it('applies formats to strings and lists, even in alternatives without a type', () => {
+  it('applies formats to strings and lists, even in schemas of anyOf without a type', () => {
     const day: Schema = { anyOf: [{ format: 'date' }] };
     expect(said(5, { type: 'integer', ...day })[0]).to.equal(
       'Invalid value: "": "a" must validate at least one schema (anyOf)',
@@ -153,7 +153,7 @@ describe('validateSchema', () => {
     ]);
   });
 
-  describe('of a stored value that is not valid', () => {
+  describe('given the stored value, which is not valid', () => {
     const changed = (value: unknown, old: unknown, schema: Schema): string[] => {
       const errors = new FieldErrors();
       validateSchema(value, { schema, path: 'a', errors, old });
@@ -162,7 +162,7 @@ describe('validateSchema', () => {
     const text: Schema = { type: 'string', maxLength: 1 };
     const item: Schema = { type: 'object', properties: { name: text, b: text }, required: ['c'] };
 
-    it('accepts it if it stays the same; items of a list of type map may change places', () => {
+    it('accepts the value if it is unchanged, or if only items of a list of type map change places', () => {
       const list: Schema = { type: 'array', items: item, 'x-kubernetes-list-type': 'map' };
       const map = { ...list, 'x-kubernetes-list-map-keys': ['name'], maxItems: 1 };
       const [one, other] = [{ name: 'x', b: 'long' }, { name: 'y' }];
@@ -172,13 +172,13 @@ describe('validateSchema', () => {
       ).to.include('a[0].c');
     });
 
-    it('refuses it with a field that the schema only preserves, as the API server does', () => {
+    it('refuses the unchanged value if it has a field that the schema only preserves, as the API server does', () => {
       const open: Schema = { ...item, 'x-kubernetes-preserve-unknown-fields': true };
       expect(changed({ b: 'x' }, { b: 'x' }, open)).to.deep.equal([]);
       expect(changed({ b: 'long', d: 1 }, { b: 'long', d: 1 }, open)).to.deep.equal(['a.c']);
     });
 
-    it('refuses the value if an embedded object in it lacks apiVersion or kind', () => {
+    it('refuses the unchanged value if an embedded object in it lacks apiVersion or kind', () => {
       const template = { ...item, 'x-kubernetes-embedded-resource': true };
       const list: Schema = { type: 'array', items: template };
       const value = [{ name: 'x' }];
@@ -186,7 +186,7 @@ describe('validateSchema', () => {
     });
   });
 
-  it('detects duplicates in a set independent of the order of members', () => {
+  it('finds duplicates in a list of type set in any order of their fields', () => {
     const items: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
     const set: Schema = { type: 'array', items, 'x-kubernetes-list-type': 'set' };
     const values = [
@@ -240,7 +240,7 @@ const seen: Readonly<Record<string, readonly [readonly string[], readonly string
 
 describe('hasFormat', () => {
   for (const [format, [taken, refused]] of Object.entries(seen)) {
-    it(`accepts and refuses the same strings as the real server for ${format}`, () => {
+    it(`accepts and refuses the same strings as a real API server for ${format}`, () => {
       expect(taken.filter((text) => !hasFormat(text, format))).to.deep.equal([]);
       expect(refused.filter((text) => hasFormat(text, format))).to.deep.equal([]);
     });

@@ -81,14 +81,14 @@ describe('createToken', () => {
     });
   }
 
-  it('accepts a validity of one second, no namespaces, and the core group', async () => {
+  it('accepts a validity of one second, an empty list of namespaces, and rules for the core group', async () => {
     const iat = Date.UTC(2026, 0, 1) / 1000;
     const least = { namespaces: [], rules: [{ verbs: ['get'], apiGroups: [''] }] };
     const token = decodeJwt(await create(least, { validForMs: 1_000 }));
     expect(token).to.deep.include({ ...least, exp: iat + 1 });
   });
 
-  it('refuses a public key', async () => {
+  it('refuses to sign with a public key', async () => {
     const error: unknown = await create({}, { key: keys.publicKey }).catch(
       (reason: unknown) => reason,
     );
@@ -153,7 +153,7 @@ describe('TokenAuthorizer', () => {
     });
   }
 
-  it('lists the rules of the token for a namespace, its rules for paths, and the rules of all users', () => {
+  it('lists for a namespace the rules of the token, its rules for paths, and the rules that all users have', () => {
     const everybody = [
       {
         ...{ verbs: ['create'], apiGroups: ['authorization.k8s.io'] },

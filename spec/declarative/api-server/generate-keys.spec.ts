@@ -44,7 +44,7 @@ describe('generateKeys', () => {
     });
     after(() => rm(parent, { recursive: true }));
 
-    it('makes files and directory accessible to the owner only', async () => {
+    it('gives only the owner access to the files and the directory', async () => {
       const directory = join(parent, 'more', 'keys');
       expect(await modeOf(directory)).to.equal('700');
       const names = ['tls.crt', 'tls.key', 'token.key', 'token.pub'];
@@ -84,7 +84,7 @@ describe('generateKeys', () => {
     });
   });
 
-  it('overwrites no existing file, and writes none of the others', async () => {
+  it('writes no file at all if one of the files exists', async () => {
     await writeFile(join(folder, 'token.pub'), 'mine');
     const error = await failure(generateKeys({ directory: folder }));
     expect(error).to.have.property('code', 'InvalidOption');
@@ -118,7 +118,7 @@ describe('generateKeys', () => {
   }
 
   for (const validForDays of [0, 0.9, NaN, 36_501]) {
-    it(`refuses a certificate for ${validForDays} days`, async () => {
+    it(`refuses to create a certificate for ${validForDays} days`, async () => {
       const error = await failure(generateKeys({ directory: folder, validForDays }));
       expect(error).to.have.property('code', 'InvalidOption');
       expect(error).to.have.property(
@@ -128,7 +128,7 @@ describe('generateKeys', () => {
     });
   }
 
-  it('accepts certificates for one day to 36,500 days', async () => {
+  it('can create certificates that are valid for one day to 36,500 days', async () => {
     // The existing file is refused after the options are checked, and before keys are made, which would take long.
     await writeFile(join(folder, 'token.pub'), 'mine');
     for (const validForDays of [1, 36_500]) {
@@ -139,7 +139,7 @@ describe('generateKeys', () => {
 });
 
 describe('rotateTokenKey', () => {
-  it('names the remedy in a directory without keys, and writes nothing', async () => {
+  it('says what to run if the directory has no keys, and writes nothing', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'view-keys-'));
     const error = await failure(rotateTokenKey(folder));
     expect(error).to.have.property('code', 'InvalidOption');

@@ -35,7 +35,7 @@ describe('the API server of views over HTTP', () => {
     expect(missing.body.message).to.equal(`healthview.${group} "nobody" not found`);
   });
 
-  it('creates, updates, patches, applies and deletes views', async () => {
+  it('lets clients create, update, patch, apply and delete views', async () => {
     const created = await site.ask(inNamespace, { method: 'POST', body: healthView('z') });
     expect(created.code).to.equal(201);
     const path = `${inNamespace}/z`;
@@ -79,7 +79,7 @@ describe('the API server of views over HTTP', () => {
     expect(rows.map(({ cells }) => cells)).to.deep.equal([['a', '90s']]);
   });
 
-  it('lists only the groups and resources of views in discovery', async () => {
+  it('lists in discovery only the groups and resources of views', async () => {
     const groups = (await site.ask('/apis')).body as unknown as { groups: { name: string }[] };
     expect(groups.groups.map(({ name }) => name)).to.deep.equal([group]);
     expect((await site.ask('/api')).body).to.include({ kind: 'APIVersions' });
@@ -102,7 +102,7 @@ describe('the API server of views over HTTP', () => {
     }
   });
 
-  it('lists a kind of views in discovery as soon as it is registered', async () => {
+  it('lists a kind of views in discovery as soon as the kind is registered', async () => {
     await site.views.ensure('other', 'Late');
     const groups = (await site.ask('/apis')).body as unknown as { groups: { name: string }[] };
     expect(groups.groups.map(({ name }) => name)).to.deep.equal([
@@ -111,7 +111,7 @@ describe('the API server of views over HTTP', () => {
     ]);
   });
 
-  it('describes views and the types they use in OpenAPI', async () => {
+  it('describes views and the types of their fields in OpenAPI', async () => {
     const { paths } = (await site.ask('/openapi/v3')).body as unknown as { paths: object };
     expect(Object.keys(paths)).to.deep.equal([`apis/${version}`]);
     const document = (await site.ask(`/openapi/v3/apis/${version}`)).text;
@@ -126,7 +126,7 @@ describe('the API server of views over HTTP', () => {
     expect(names.filter((name) => name.startsWith('io.k8s.api.'))).to.deep.equal([]);
   });
 
-  it('answers 403 to impersonation', async () => {
+  it('answers 403 to a request with impersonation headers', async () => {
     const headers = { 'impersonate-user': 'bob' };
     expect((await site.ask(inNamespace, { headers })).code).to.equal(403);
   });

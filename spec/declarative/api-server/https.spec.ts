@@ -60,7 +60,7 @@ describe('the API server of views over HTTPS', () => {
     code: 401,
   };
 
-  describe('during authentication', () => {
+  describe('when it authenticates a request', () => {
     it('answers 401 without credentials on every path', async () => {
       await expectUnauthorized({});
       for (const path of ['/api', '/apis', '/healthz', '/version', '/openapi/v3', '/nowhere']) {
@@ -68,7 +68,7 @@ describe('the API server of views over HTTPS', () => {
       }
     });
 
-    it('answers 401 to a scheme other than Bearer', async () => {
+    it('answers 401 to an authorization header with a scheme other than Bearer', async () => {
       const token = await site.token();
       for (const authorization of ['Basic YTpi', token, `Bearer`, `Bearer ${token} ${token}`]) {
         await expectUnauthorized({ headers: { authorization } });
@@ -201,7 +201,7 @@ describe('the API server of views over HTTPS', () => {
     expect(names).to.have.members(['a', 'b']);
   });
 
-  it('rejects a write to another namespace by the body, or by a path without a namespace', async () => {
+  it('rejects a write to a namespace that only the body names, or that differs from the path', async () => {
     const token = await site.token();
     const post = { token, method: 'POST', body: healthView('z', 'm') } as const;
     expect((await site.ask(inNamespace, post)).code).to.equal(400);
@@ -240,7 +240,7 @@ describe('the API server of views over HTTPS', () => {
     ['another name', { resourceNames: ['b'] }, false],
   ];
   for (const [what, part, allowed] of rules) {
-    it(`${allowed ? 'allows' : 'refuses'} a get by a rule for ${what}`, async () => {
+    it(`${allowed ? 'allows' : 'refuses'} a get by a rule of the token for ${what}`, async () => {
       const token = await site.token({ rules: [{ ...everything, ...part }] });
       const { code } = await site.ask(`${inNamespace}/a`, { token });
       expect(code).to.equal(allowed ? 200 : 403);
@@ -264,7 +264,7 @@ describe('the API server of views over HTTPS', () => {
     }
   });
 
-  it('answers 403 to paths outside discovery unless a rule allows them', async () => {
+  it('answers 403 to paths outside of discovery unless a rule of the token allows them', async () => {
     const token = await site.token({ rules: [] });
     const { code, body } = await site.ask('/metrics', { token });
     const message = 'forbidden: User "alice" cannot get path "/metrics"';
@@ -273,7 +273,7 @@ describe('the API server of views over HTTPS', () => {
     expect((await site.ask('/metrics', { token: able })).code).to.equal(404);
   });
 
-  it('answers 403 to impersonation, whatever the rules allow', async () => {
+  it('answers 403 to a request with impersonation headers, whatever the rules of the token allow', async () => {
     const token = await site.token({ namespaces: ['*'] });
     const headers = { 'impersonate-user': 'bob' };
     const { code, body } = await site.ask(everywhere, { token, headers });
@@ -284,7 +284,7 @@ describe('the API server of views over HTTPS', () => {
     ]);
   });
 
-  describe('for access reviews', () => {
+  describe('when it answers access reviews', () => {
     const reviews = '/apis/authorization.k8s.io/v1';
     const rules = [{ verbs: ['get'], apiGroups: [group], resources: ['*'] }];
 
@@ -343,7 +343,7 @@ describe('the API server of views over HTTPS', () => {
       expect(reply.body).to.have.property('status').that.deep.equals(shown);
     });
 
-    it('refuses reviews of other users', async () => {
+    it('refuses reviews of the access of other users', async () => {
       const body = {
         ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview' },
         spec: { user: 'bob', resourceAttributes: { verb: 'get', resource: 'healthview' } },
@@ -361,7 +361,7 @@ describe('the API server of views over HTTPS', () => {
     expect(list.items).to.have.lengthOf(2);
   });
 
-  it('ends a watch when its token expires', async () => {
+  it('ends a watch when the token of its client expires', async () => {
     const token = await site.token({}, { validForMs: 600_000 });
     const next = await site.watch(`${inNamespace}?watch=1`, { token });
     expect(await next()).to.equal('ADDED a');

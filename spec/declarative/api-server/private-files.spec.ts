@@ -11,7 +11,7 @@ describe('writePrivateFiles', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  it('changes no file and leaves no draft behind when one file cannot be written', async () => {
+  it('changes no file and leaves no temporary file behind when one file cannot be written', async () => {
     const [first, second] = [join(folder, 'a'), join(folder, 'missing', 'b')];
     await writeFile(first, 'old');
     const texts = new Map([
@@ -26,7 +26,7 @@ describe('writePrivateFiles', () => {
     }
   });
 
-  it('leaves no draft behind when a directory has the name of a file', async () => {
+  it('leaves no temporary file behind when a directory has the name of a file', async () => {
     await mkdir(join(folder, 'a'));
     const texts = new Map([[join(folder, 'a'), 'new']]);
     for (const force of [true, false]) {

@@ -70,7 +70,7 @@ describe('ViewApiServer', () => {
     await server.stop();
   });
 
-  it('accepts the same views a second time, and refuses other views', async () => {
+  it('can be attached to the same views a second time, but not to other views', async () => {
     const server = new ViewApiServer({ port: 0 });
     server.attach(views);
     server.attach(views);
@@ -81,7 +81,7 @@ describe('ViewApiServer', () => {
     await others.stop();
   });
 
-  it('stops with its signal and ends every watch', async () => {
+  it('stops when its signal aborts, and then ends every watch', async () => {
     const abort = new AbortController();
     const site = await ViewServer.start();
     const server = new ViewApiServer({ port: 0 });
@@ -109,7 +109,7 @@ describe('ViewApiServer', () => {
     expect(getEventListeners(signal, 'abort')).to.have.length(0);
   });
 
-  it('starts once, and not at all with an aborted signal', async () => {
+  it('refuses a second start, and a start with an aborted signal', async () => {
     const server = new ViewApiServer({ port: 0 });
     const early: unknown = await server.start(AbortSignal.abort()).catch((error: unknown) => error);
     expect(early).to.have.property('code', 'Aborted');
@@ -120,7 +120,7 @@ describe('ViewApiServer', () => {
     await server.stop();
   });
 
-  it('does not listen after a stop during its start', async () => {
+  it('does not listen if it is stopped during its start', async () => {
     const server = new ViewApiServer({ port: 0 });
     const starting = server.start();
     await server.stop();
@@ -128,7 +128,7 @@ describe('ViewApiServer', () => {
     expect(() => server.url).to.throw('does not listen');
   });
 
-  it('reports a port in use, and starts once the port is free', async () => {
+  it('reports a port that is in use, and can start when the port is free', async () => {
     const first = new ViewApiServer({ port: 0 });
     await first.start();
     const second = new ViewApiServer({ port: Number(new URL(first.url).port) });
@@ -142,7 +142,7 @@ describe('ViewApiServer', () => {
     await second.stop();
   });
 
-  it('verifies tokens with the key of its certificate by default', async () => {
+  it('verifies tokens with the public key in its certificate by default', async () => {
     const { tls } = keys;
     const own = { tls, token: { publicKey: tls.certificate, privateKey: tls.privateKey } };
     const site = await ViewServer.start(own, { tokenKey: undefined });
@@ -150,7 +150,7 @@ describe('ViewApiServer', () => {
     await site.stop();
   });
 
-  it('logs no token, body or key', async () => {
+  it('writes no token, body or key to the log', async () => {
     const logger = new Written();
     const site = await ViewServer.start(keys, { logger });
     const good = await site.token();
@@ -205,13 +205,13 @@ describe('ViewApiServer', () => {
     });
   }
 
-  it('refuses options that are not an object', () => {
+  it('refuses a value that is not an object as its options', () => {
     expect(() => new ViewApiServer(null as never))
       .to.throw('API server of views: options: want an object, got null')
       .with.property('code', 'InvalidOption');
   });
 
-  it('does not repeat a refused key in the error', () => {
+  it('does not quote a key that it refuses in the error', () => {
     const { privateKey } = keys.token;
     const secret = privateKey.split('\n')[3] ?? '';
     const construct = (): unknown => new ViewApiServer({ tls: keys.tls, tokenKey: privateKey });

@@ -9,7 +9,7 @@ import { ViewServer, serverKeys, version } from './view-server.js';
 
 const healthViews = { apiVersion: version, kind: 'HealthView' };
 
-describe('viewKubeConfig', () => {
+describe('viewKubeConfig, which makes a kubeconfig for the API server of views', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'view-config-'));
@@ -45,7 +45,7 @@ describe('viewKubeConfig', () => {
     await site.stop();
   });
 
-  it('writes a file readable by the owner only, and overwrites a file only with force', async () => {
+  it('writes a file that only its owner can read, and overwrites a file only with force', async () => {
     const path = join(folder, 'config');
     await writeFile(path, 'mine');
     await chmod(path, 0o644);

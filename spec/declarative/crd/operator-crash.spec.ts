@@ -110,7 +110,7 @@ describe('The operator of an Operator object', () => {
     await cluster.stop();
   });
 
-  it('reaches the same state after a crash at any request', async function () {
+  it('reaches the same state after a crash at each request as without a crash', async function () {
     this.timeout(60_000);
     const report = await crashPoints(scenario, { sample: { count: 6, seed: 7 } });
     expect(report.results).to.have.length(6);

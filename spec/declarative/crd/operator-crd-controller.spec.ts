@@ -31,7 +31,7 @@ describe('Operator objects', () => {
   operatorCrdSuite(embeddedTarget);
 });
 
-describe('An Operator object with the clean-up policy "delete"', () => {
+describe('The operator of an Operator object with the clean-up policy "delete"', () => {
   it('writes nothing while its targets cannot be recorded in its status', async () => {
     const clock = new VirtualClock();
     const cluster = await EmbeddedCluster.start({ clock, crds: [OperatorResource.crd] });
@@ -133,7 +133,7 @@ describe('The controller of Operator objects', () => {
     return `${found?.status} ${found?.reason}: ${found?.message ?? ''}`;
   };
 
-  it('reports in the status of a deleted object why the object still exists', async () => {
+  it('reports in the status of a deleted Operator object why the object still exists', async () => {
     await start();
     await create('shop', [viewOf('Price', namespace), configMapOf('Price', 'price')], policy);
     await eventually(async () => expect(await made()).to.deep.equal(['price-a']), { clock });
@@ -158,7 +158,7 @@ describe('The controller of Operator objects', () => {
     expect(await made()).to.deep.equal([]);
   });
 
-  it('releases a deleted object whose clean-up fails when the policy becomes "orphan"', async () => {
+  it('lets a deleted Operator object whose clean-up fails go when its policy becomes "orphan"', async () => {
     await start();
     await create('shop', [viewOf('Price', namespace), configMapOf('Price', 'price')], policy);
     await eventually(async () => expect(await made()).to.deep.equal(['price-a']), { clock });
@@ -180,7 +180,7 @@ describe('The controller of Operator objects', () => {
     expect(await made()).to.deep.equal(['price-a']);
   });
 
-  it('keeps objects derived from views of another operator until that operator is added', async () => {
+  it('keeps objects computed from views of another operator until that operator is added', async () => {
     const apiGroup = 'maker.view.dcontroller.io';
     await create('a-reader', [configMapOf('Price', 'price', { apiGroup })]);
     await create('maker', [viewOf('Price', namespace)]);
@@ -230,7 +230,7 @@ describe('The controller of Operator objects', () => {
     }
   });
 
-  it('needs no permissions for the objects beyond those that it declares', async () => {
+  it('needs no permissions for Operator objects beyond those in operatorCrdAccess', async () => {
     await cluster.stop();
     cluster = await EmbeddedCluster.start({ clock, rbac: true, crds: [OperatorResource.crd] });
     admin = cluster.client();
@@ -259,7 +259,7 @@ describe('The controller of Operator objects', () => {
     expect(after.finalizers).to.have.lengthOf(1);
   });
 
-  describe('keeps objects that an operator in the program derived from views of an Operator object', () => {
+  describe("keeps objects that an operator added by code computed from views of an Operator object's operator", () => {
     const apiGroup = 'maker.view.dcontroller.io';
     const reader = { controllers: [configMapOf('Price', 'price', { apiGroup })] };
     const waiting = 'Unknown Waiting: waits for operator maker, whose views it reads';
@@ -317,7 +317,7 @@ describe('The controller of Operator objects', () => {
     });
   });
 
-  describe('lets an operator in the program run with empty views if the operator of these views has no object', () => {
+  describe('runs an operator added by code with empty views if there is no Operator object for these views', () => {
     const apiGroup = 'nowhere.view.dcontroller.io';
     const reader = { controllers: [configMapOf('Price', 'price', { apiGroup })] };
     const isReady = (): void =>
@@ -325,7 +325,7 @@ describe('The controller of Operator objects', () => {
         'True',
       );
 
-    it('after the process was a standby', async () => {
+    it('after the process was in standby', async () => {
       const leadership = new ScriptedLeadership();
       await start({ leaderElection: leadership, whenLeadershipIsLost: 'standby' });
       await candidates(leadership, 1);
@@ -346,7 +346,7 @@ describe('The controller of Operator objects', () => {
       await eventually(isReady, { clock });
     });
 
-    it('even if it waited for the views when that controller was removed', async () => {
+    it('even if the operator waited for the views when the controller of Operator objects was removed', async () => {
       const fault = cluster.faults.add({
         match: { user, resource: 'operators' },
         effect: { type: 'status', code: 500, reason: 'InternalError', message: 'no' },
@@ -388,7 +388,7 @@ describe('The controller of Operator objects', () => {
     expect(statusWrites().length - before).to.be.within(2, 4);
   });
 
-  it('writes the status once with a definition that lacks its newer fields', async () => {
+  it('writes the status only once if the CRD in the cluster lacks newer fields of the status', async () => {
     await cluster.stop();
     const lesser = structuredClone(OperatorResource.crd) as unknown as {
       spec: { versions: { schema: { openAPIV3Schema: { properties: Record<string, Schema> } } }[] };
@@ -410,7 +410,7 @@ describe('The controller of Operator objects', () => {
     expect(controller?.conditions?.[0]).to.not.have.property('observedGeneration');
   });
 
-  it('writes nothing for the old specification if it changed while another process led', async () => {
+  it('writes nothing for the old spec of an Operator object that changed while another process was the leader', async () => {
     const leadership = new ScriptedLeadership();
     await start({ leaderElection: leadership, whenLeadershipIsLost: 'standby' });
     await candidates(leadership, 1);

@@ -81,7 +81,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
   };
   const policy = { [cleanUpAnnotation]: 'delete' };
 
-  it('runs the operator of an Operator object, and writes the status of the object once', async () => {
+  it('a group of operators runs the operator of an Operator object, and writes the status of the object once', async () => {
     scene.runObjects();
     await put(prices());
     await eventuallyMade(whole);
@@ -104,7 +104,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     expect(scene.failures).to.deep.equal([]);
   });
 
-  it('replaces changed controllers, and sets observedGeneration', async () => {
+  it('a group of operators replaces changed controllers of an Operator object, and sets observedGeneration', async () => {
     scene.runObjects();
     await put(prices());
     await eventuallyMade(whole);
@@ -119,7 +119,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     expect(scene.group.getOperator(name())?.listControllers()[0]).to.equal(first);
   });
 
-  it('removes the operator with its Operator object, and keeps the objects that the operator wrote', async () => {
+  it('a group of operators removes the operator of a deleted Operator object, and keeps the objects that the operator wrote', async () => {
     scene.runObjects();
     await put(prices());
     await eventuallyMade(whole);
@@ -129,7 +129,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     expect(await scene.made()).to.deep.equal(whole);
   });
 
-  it('deletes the objects that the operator wrote if the clean-up policy is "delete"', async () => {
+  it('a group of operators deletes the objects that the operator of a deleted Operator object wrote if its clean-up policy is "delete"', async () => {
     scene.runObjects();
     await put(prices(), policy);
     await eventuallyMade(whole);
@@ -140,7 +140,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     expect(await scene.made()).to.deep.equal({});
   });
 
-  it('removes the finalizer of an Operator object when its clean-up annotation is removed', async () => {
+  it('a group of operators removes the finalizer of an Operator object when the clean-up annotation is removed', async () => {
     scene.runObjects();
     await put(prices(), policy);
     await eventuallyMade(whole);
@@ -153,7 +153,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     expect(await scene.made()).to.deep.equal(whole);
   });
 
-  it('reports an invalid specification in the status of an Operator object, which becomes ready after a repair', async () => {
+  it('a group of operators reports an invalid spec in the status of an Operator object, which becomes ready when the spec is corrected', async () => {
     const bad = { ...configMapOf('Price', 'price'), pipeline: { '@projekt': {} } };
     scene.runObjects();
     await put([viewOf('Price', scene.namespace), bad]);
@@ -167,7 +167,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     await eventuallyMade(whole);
   });
 
-  it('reports data errors in the status until they are resolved', async () => {
+  it('a group of operators reports data errors in the status of an Operator object until they are resolved', async () => {
     scene.runObjects();
     await put([viewOf('Price', scene.namespace, { number: { '@int': '$.data.value' } })]);
     await eventuallyReady('Unknown ReconciliationFailed of 1');
@@ -180,7 +180,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     await eventuallyReady('True Ready of 1');
   });
 
-  it('does not touch an operator of the same name that code added to the group', async () => {
+  it('a group of operators does not change an operator added by code with the same name as an Operator object', async () => {
     scene.runObjects();
     const operator = await scene.group.addOperator(name(), { controllers: prices() });
     await eventuallyMade(whole);
@@ -195,7 +195,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     expect(scene.group.getOperator(name())).to.equal(operator);
   });
 
-  it('writes nothing after a restart', async () => {
+  it('a group of operators writes nothing for unchanged Operator objects after a restart', async () => {
     scene.runObjects();
     await put(prices(), policy);
     await eventuallyMade(whole);
@@ -216,7 +216,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     expect(await ready()).to.equal('True Ready of 1');
   });
 
-  it('writes nothing after a restart when an operator reads views of a later operator', async () => {
+  it('a group of operators writes nothing after a restart when an operator reads views of an operator that is added later', async () => {
     const { namespace } = scene;
     const [maker, reader] = [scene.name('maker'), scene.name('a-reader')];
     const apiGroup = `${maker}.view.dcontroller.io`;
@@ -248,7 +248,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     expect(await scene.writes()).to.deep.equal(['patch configmaps price-c']);
   });
 
-  it('cleans up after controllers that were removed while no process ran', async () => {
+  it('a group of operators deletes objects of controllers that were removed from an Operator object while no process ran', async () => {
     scene.runObjects();
     await put([...prices(), configMapOf('Price', 'again')], policy);
     await eventuallyMade({ ...whole, 'again-a': { value: 'a' }, 'again-b': { value: 'b' } });
@@ -263,7 +263,7 @@ export function operatorCrdSuite(newTarget: NewTarget): void {
     ]);
   });
 
-  it('cleans up after an Operator object that was deleted while no process ran', async () => {
+  it('a group of operators deletes the objects of an Operator object that was deleted while no process ran', async () => {
     scene.runObjects();
     await put(prices(), policy);
     await eventuallyMade(whole);

@@ -15,12 +15,12 @@ const base = {
   target: { kind: 'Price' },
 };
 
-describe('OperatorResource', () => {
+describe('OperatorResource, the kind of Operator objects', () => {
   const cluster = testCluster({ crds: [OperatorResource.crd], shared: true });
   const create = (spec: object, name = 'shop'): Promise<UnstructuredObject> =>
     created(cluster().client(), spec, name);
 
-  it('equals the definition in the file for kubectl', async () => {
+  it('has the CRD that is in the file for kubectl', async () => {
     expect(parse(await readFile(file, 'utf8'))).to.deep.equal(OperatorResource.crd);
   });
 
@@ -77,7 +77,7 @@ describe('OperatorResource', () => {
     });
   }
 
-  it('stores the status of dcontroller, with observedGeneration', async () => {
+  it('stores the status fields of dcontroller, and observedGeneration', async () => {
     const client = cluster().client();
     const made = await create({ controllers: [base] }, 'told');
     const at = { observedGeneration: 1, lastTransitionTime: '2026-01-01T00:00:00Z' };

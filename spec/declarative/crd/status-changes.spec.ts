@@ -29,7 +29,7 @@ function statusOf(
   };
 }
 
-describe('The function continued', () => {
+describe('The function continued, which decides whether a new status is written', () => {
   const cases: readonly [string, OperatorStatus, OperatorStatus][] = [
     ['written by another process', statusOf(['True', 'Ready', 2]), statusOf(['True', 'Ready', 1])],
     [
@@ -68,7 +68,7 @@ describe('The function continued', () => {
   });
 });
 
-describe('The targets in the status of an Operator object', () => {
+describe('The records of targets in the status of an Operator object', () => {
   const price = { kind: 'Price', type: 'Updater' } as const;
   const config = { apiGroup: '', version: 'v1', kind: 'ConfigMap', type: 'Patcher' } as const;
   const conditions: NonNullable<OperatorStatus['conditions']> = [];
@@ -82,7 +82,7 @@ describe('The targets in the status of an Operator object', () => {
     ],
   };
 
-  it('name the controllers to clean up after', () => {
+  it('name the controllers whose objects have to be deleted', () => {
     expect(formerControllers(undefined)).to.deep.equal([]);
     expect(formerControllers(recorded)).to.deep.equal([
       { name: 'prices', target: price },
@@ -92,13 +92,13 @@ describe('The targets in the status of an Operator object', () => {
     ]);
   });
 
-  it('are written without absent members', () => {
+  it('are written without undefined members', () => {
     const absent = { apiGroup: undefined, version: undefined };
     expect(writtenTarget({ ...absent, ...price })).to.deep.equal(price);
     expect(writtenTarget(config)).to.deep.equal(config);
   });
 
-  it('have no record of a controller with another name, kind, group or type', () => {
+  it('are missing for a controller with another name, or with another kind, group or type of target', () => {
     const needed = [
       { name: 'prices', target: price },
       { name: 'configs', target: { ...config, version: 'v2' } },
@@ -111,7 +111,7 @@ describe('The targets in the status of an Operator object', () => {
     expect(unrecorded(undefined, needed)).to.deep.equal(needed);
   });
 
-  it('are kept for controllers that cannot run, and with keepsFormer for removed controllers', () => {
+  it('are kept for controllers that cannot run, and for removed controllers with keepsFormer', () => {
     const next = [
       { name: 'prices', conditions },
       { name: 'configs', conditions, target: price },
@@ -128,14 +128,14 @@ describe('The targets in the status of an Operator object', () => {
   });
 });
 
-describe('A status', () => {
+describe('The status of an Operator object', () => {
   it('counts as starting only with the reason Starting in its Ready condition', () => {
     expect(isStarting(statusOf(['Unknown', 'Starting', 1]))).to.equal(true);
     expect(isStarting(statusOf(['Unknown', 'Waiting', 1]))).to.equal(false);
     expect(isStarting({ controllers: [] })).to.equal(false);
   });
 
-  it('is written a second after the previous one, and a second later while it may change soon', async () => {
+  it('is written at least a second after the previous status, and a second later if it is likely to change soon', async () => {
     const clock = new VirtualClock();
     const pace = new StatusPace(clock);
     const waits = (): number[] => [pace.waitMs('a'), pace.calmMs('a'), pace.waitMs('b')];

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { StatusPace } from '../../../lib/declarative/crd/status-record.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
-describe('StatusPace', () => {
+describe('StatusPace, which limits how often a status is written', () => {
   it('allows the first status at once, and then one per second and operator', async () => {
     const clock = new VirtualClock();
     const pace = new StatusPace(clock);
@@ -14,7 +14,7 @@ describe('StatusPace', () => {
     expect(pace.waitMs('shop')).to.equal(0);
   });
 
-  it('delays a possibly transient status by a second, once', async () => {
+  it('delays a status that is likely to change soon by a second, but only once', async () => {
     const clock = new VirtualClock();
     const pace = new StatusPace(clock);
     expect([pace.calmMs('shop'), pace.waitMs('shop')]).to.deep.equal([1_000, 0]);

@@ -76,13 +76,13 @@ describe('The status of an Operator object', () => {
     return (operator) => writer.write(operator, { conditions, fields }, { context });
   }
 
-  it('is written completely with our CRD', async () => {
+  it('is written completely if the cluster has our CRD', async () => {
     const operator = await operatorBy(OperatorResource.crd);
     const written = await writing()(operator);
     expect(written.object.status).to.deep.equal(status);
   });
 
-  it('is written as far as the CRD in the cluster has its fields, and only once', async () => {
+  it('is written without the fields that the CRD in the cluster lacks, and is then not written again', async () => {
     const operator = await operatorBy(lesserDefinition());
     const write = writing();
     const { object } = await write(operator);

@@ -123,7 +123,7 @@ describe('compilePlan', () => {
     ]);
   });
 
-  it('accepts literals in a join condition, and paths in the value of @set', () => {
+  it('accepts literals in a join condition, and JSONPaths in the value of @set', () => {
     const left = { '@set': ['$.Pod.spec', '$.shown', { '@literal': '$.name' }] };
     expect(problemsOf({ '@join': { '@eq': [left, '$.Service.spec'] } }, two)).to.deep.equal([]);
   });
@@ -150,7 +150,7 @@ describe('compilePlan', () => {
     ]);
   });
 
-  it('refuses a join condition with a second operator beside @and, @eq or @in', () => {
+  it('refuses a join condition that has another operator in the same map as @and, @eq or @in', () => {
     const equality = { '@eq': ['$.Pod.x', '$.Service.x'] };
     for (const first of [{ '@and': [equality] }, equality, { '@in': equality['@eq'] }]) {
       const problems = problemsOf({ '@join': { ...first, '@or': [true] } }, two);
@@ -199,13 +199,13 @@ describe('a join condition', () => {
     { '@eq': ['$.A.x', { '@concat': ['$.B.y', '@now'] }] },
     { '@eq': ['$.A.x', '$.B.list[?(@.y == $.A.y)].x'] },
   ]) {
-    it(`warns when no index serves it: ${JSON.stringify(condition)}`, () => {
+    it(`causes a warning when it cannot use an index: ${JSON.stringify(condition)}`, () => {
       const path = 'pipeline.@join';
       expect(warnings(condition, ['A', 'B'])).to.deep.equal([{ path, tied: 'B to A' }]);
     });
   }
 
-  it('warns for each source without an equality to another', () => {
+  it('causes a warning for each source without an equality to another source', () => {
     const condition = { '@and': [{ '@eq': ['$.A.x', '$.C.x'] }] };
     expect(warnings(condition)).to.deep.equal([{ path: 'pipeline.@join', tied: 'B to A' }]);
   });
@@ -216,7 +216,7 @@ describe('a join condition', () => {
     { '@and': [{ '@and': [{ '@eq': ['$.B.x', '$.A.x'] }, { '@gt': ['$.B.y', 1] }] }, true] },
     { '@eq': ['$.A.x', "$.B.list[?(@.y == 'z')].x"] },
   ]) {
-    it(`gives no warning for ${JSON.stringify(condition)}`, () => {
+    it(`causes no warning if it is ${JSON.stringify(condition)}`, () => {
       expect(warnings(condition, ['A', 'B'])).to.deep.equal([]);
     });
   }

@@ -47,7 +47,7 @@ describe('documentKey', () => {
     expect(documentKey(document)).not.to.equal(documentKey({}));
   });
 
-  it('represents NaN and Infinity, which JSON lacks', () => {
+  it('distinguishes NaN and Infinity, which JSON lacks', () => {
     expect(canonicalText([NaN, Infinity, true])).to.equal('[NaN,Infinity,true]');
   });
 });

@@ -50,7 +50,7 @@ describe('referencesOf', () => {
     [JSON.parse('{"__proto__":"$.a"}'), 'a'],
   ];
   for (const [expression, references] of cases) {
-    it(`finds in ${JSON.stringify(expression)}: ${references || 'nothing'}`, () => {
+    it(`finds in the expression ${JSON.stringify(expression)}: ${references || 'nothing'}`, () => {
       expect(told(expression)).to.equal(references);
     });
   }

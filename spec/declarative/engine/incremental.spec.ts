@@ -102,8 +102,8 @@ function failed(failures: Iterable<StageFailure>): string[] {
     .sort();
 }
 
-describe('an incremental pipeline', () => {
-  it('equals a whole evaluation for groups with many members', () => {
+describe('the results of a pipeline after many changes, each computed from the change alone', () => {
+  it('equal an evaluation of all documents, for groups with many members', () => {
     const change = fc.record({ n: fc.nat(300), v: fc.nat(20), isThere: fc.boolean() });
     const plans = ['$.v', '$.in.v'].map((path) => planOf([{ '@gather': ['$.k', path] }], ['A']));
     const changes = fc.array(fc.array(change, { maxLength: 60 }), { maxLength: 8 });
@@ -144,12 +144,12 @@ describe('an incremental pipeline', () => {
     [3, 80],
     [4, 40],
   ] as const) {
-    it(`equals a whole evaluation for ${sources} sources`, () => {
+    it(`equal an evaluation of all documents, for ${sources} sources`, () => {
       fc.assert(fc.property(scenario(sources), holds), { numRuns: tries(numRuns) });
     });
   }
 
-  it('is empty and without failures once all documents are removed', () => {
+  it('are empty and without failures when all documents are removed', () => {
     const property = fc.property(scenario(2), ({ kinds, stages, batches }) => {
       const pipeline = new SummedPipeline(planOf(stages, kinds));
       const adds = batches.map(({ source, deltas }) => ({
@@ -210,13 +210,13 @@ class Chain {
   }
 }
 
-describe('incremental pipelines in a row', () => {
+describe('pipelines whose results are the documents of the next one', () => {
   for (const [sources, numRuns] of [
     [1, 100],
     [2, 100],
     [3, 40],
   ] as const) {
-    it(`reach the same objects as with all documents at once, if the first pipeline has ${sources} sources`, () => {
+    it(`give the same objects after many changes as with all documents at once, if the first pipeline has ${sources} sources`, () => {
       const property = fc.property(
         scenario(sources),
         fc.array(scenario(1), { minLength: 1, maxLength: 3 }),

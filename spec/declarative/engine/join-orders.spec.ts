@@ -47,7 +47,7 @@ describe('planJoinOrders', () => {
     expect(untied).to.deep.equal([]);
   });
 
-  it('continues with the source that has the most equalities with the joined sources', () => {
+  it('joins next the source that has the most equalities with the joined sources', () => {
     const { steps } = planJoinOrders(3, [
       equal([0, 0], [1, 0]),
       equal([0, 1], [2, 0]),
@@ -56,7 +56,7 @@ describe('planJoinOrders', () => {
     expect(steps[0]?.map(({ source }) => source)).to.deep.equal([2, 1]);
   });
 
-  it('names the step after which the keys of a lookup are known', () => {
+  it('records the step after which the keys of a lookup are known', () => {
     const star = planJoinOrders(4, [
       equal([0, 0], [1, 0]),
       equal([0, 0], [2, 0]),

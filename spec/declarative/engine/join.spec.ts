@@ -28,7 +28,7 @@ const [pod1, pod2, pod3] = [
 ];
 
 describe('@join', () => {
-  it('joins children with their parents', () => {
+  it('joins objects with the objects that own them', () => {
     const run = runner(
       [
         { '@join': { '@eq': ['$.Dep.metadata.name', '$.Pod.spec.parent'] } },
@@ -54,7 +54,7 @@ describe('@join', () => {
     expect(run.push(removed(dep1), 'Dep')).to.deep.equal(['delete other/dep1--pod2']);
   });
 
-  it('joins by namespace', () => {
+  it('joins documents of the same namespace', () => {
     const run = runner(
       [
         { '@join': { '@eq': ['$.Dep.metadata.namespace', '$.Pod.metadata.namespace'] } },
@@ -69,7 +69,7 @@ describe('@join', () => {
     ]);
   });
 
-  it('joins by labels', () => {
+  it('joins documents by their labels', () => {
     const label = (key: string, app: string): Document => ({
       metadata: { namespace: 'ns', name: key, labels: { app } },
     });
@@ -91,7 +91,7 @@ describe('@join', () => {
     ]);
   });
 
-  it('joins and groups by equal lists of 100 items, whether from a document or from @gather', () => {
+  it('joins and groups by equal lists of 100 items, both in documents and in results of @gather', () => {
     const list = Array.from({ length: 100 }, (_, v) => v);
     const gatherer = pipelineOf([{ '@gather': ['$.all', '$.v'] }], ['A']);
     const made = gatherer.push('A', added(...list.map((v) => object(`ns/${v}`, { all: 1, v }))));
@@ -193,13 +193,13 @@ describe('@join', () => {
     expect(pipeline.push('Parent', removed(root)).map(({ weight }) => weight)).to.deep.equal([-1]);
   });
 
-  it('returns documents with the name of the source as the key for a single source', () => {
+  it('returns documents under the name of their source if there is a single source', () => {
     const pipeline = pipelineOf([{ '@join': { '@exists': '$.Pod.spec.parent' } }]);
     pipeline.push('Pod', added(pod1, object('ns/other')));
     expect(pipeline.snapshot().map(({ document }) => document)).to.deep.equal([{ Pod: pod1 }]);
   });
 
-  it('does not match missing values with each other', () => {
+  it('does not treat two missing values as equal', () => {
     const pipeline = pipelineOf({ '@join': { '@eq': ['$.A.x', '$.B.x'] } }, ['A', 'B']);
     pipeline.push('A', added({ a: 1 }, { a: 2, x: 0 }));
     pipeline.push('B', added({ b: 1 }, { b: 2, x: null }, { b: 3, x: 0 }));
@@ -225,7 +225,7 @@ describe('@join', () => {
     expect(strict.snapshot()).to.deep.equal([]);
   });
 
-  it('drops a failing object and reports it once, until it is removed', () => {
+  it('drops an object for which the condition fails, and reports the object once until it is removed', () => {
     const pipeline = pipelineOf({ '@join': { '@eq': [{ '@add': ['$.A.x', 1] }, '$.B.x'] } }, [
       'A',
       'B',
@@ -244,14 +244,14 @@ describe('@join', () => {
     expect([...pipeline.failures()]).to.deep.equal([]);
   });
 
-  it('checks single-source conditions first, so that an excluded object cannot fail', () => {
+  it('evaluates conditions on one source first, so that no other condition fails for an object that they exclude', () => {
     const condition = [{ '@eq': [{ '@add': ['$.A.x', 1] }, '$.B.x'] }, { '@exists': '$.A.x' }];
     const pipeline = pipelineOf({ '@join': { '@and': condition } }, ['A', 'B']);
     pipeline.push('A', added(object('ns/a')));
     expect([...pipeline.failures()]).to.deep.equal([]);
   });
 
-  it('evaluates each object once, independent of the size of the other side', () => {
+  it('evaluates each object once, however many objects the other source has', () => {
     let calls = 0;
     const plan = planOf({ '@join': { '@eq': ['$.A.x', '$.B.x'] } }, ['A', 'B']);
     const [source] = plan.join?.sources ?? [];

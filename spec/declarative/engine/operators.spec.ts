@@ -5,7 +5,7 @@ import type { OutputChange } from '../../../lib/declarative/engine/pipeline.js';
 import { OutputCollector } from '../../../lib/declarative/engine/pipeline.js';
 import { added, object, pipelineOf, planOf, removed, runner, updated } from './pipelines.js';
 
-describe('routes and their gateways', () => {
+describe('a pipeline that joins routes with their gateways', () => {
   const from = (who: string) => ({ '@eq': ['$.Gateway.spec.from', who] });
   const stages = [
     {
@@ -52,11 +52,11 @@ describe('routes and their gateways', () => {
     metadata: { name, labels: { shared } },
   });
 
-  it('are joined without a full scan', () => {
+  it('compiles without a warning about a full scan', () => {
     expect(planOf(stages, kinds).warnings).to.deep.equal([]);
   });
 
-  it('match routes of all namespaces, their own or selected ones', () => {
+  it('joins routes of all namespaces, of the namespace of the gateway, or of selected namespaces', () => {
     const run = runner(stages, kinds);
     run.push(added(gateway('all', 'All'), gateway('same', 'Same'), gateway('some', 'Selector')));
     run.push(
@@ -85,7 +85,7 @@ describe('routes and their gateways', () => {
   });
 });
 
-describe('addresses of the ports of a service', () => {
+describe('a pipeline that lists the addresses for each port of a Service', () => {
   const slice = (name: string, ...endpoints: readonly Document[]): Document => ({
     metadata: { namespace: 'ns', name, labels: { 'example/service': 'web' } },
     endpoints,
@@ -122,7 +122,7 @@ describe('addresses of the ports of a service', () => {
     },
   ];
 
-  it('change with the ports, the endpoint slices and the readiness of endpoints', () => {
+  it('changes its results with the ports, the endpoint slices and the readiness of endpoints', () => {
     const run = runner(stages, ['Port', 'Slice']);
     const ports = [80, 443].map((port) => object(`ns/web-${port}`, { service: 'web', port }));
     const first = slice('s1', endpoint(true, '10.0.0.2', '10.0.0.1'), endpoint(false, '10.0.0.9'));
@@ -145,7 +145,7 @@ describe('addresses of the ports of a service', () => {
   });
 });
 
-describe('two pipelines that feed each other', () => {
+describe('two pipelines, each of which reads the results of the other', () => {
   // Each grant n requests n + 1, and each request is granted. This ends with grant 3.
   const asks = pipelineOf(
     [

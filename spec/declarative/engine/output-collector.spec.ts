@@ -41,7 +41,7 @@ describe('OutputCollector', () => {
     expect(told(collector, removed(one))).to.deep.equal(['delete ns/a']);
   });
 
-  it('selects the same document among several with one name, in any order of arrival', () => {
+  it('selects the same document of several documents with one name, in whatever order they arrive', () => {
     const orders = [
       [added(one), added(two)],
       [added(two), added(one)],
@@ -55,7 +55,7 @@ describe('OutputCollector', () => {
     }
   });
 
-  it('selects another document of that name when the selected document is removed', () => {
+  it('selects another document with the same name when the selected document is removed', () => {
     const collector = new OutputCollector();
     collector.apply(added(one, two));
     expect(told(collector, removed(one))).to.deep.equal(['upsert ns/a']);
@@ -78,7 +78,7 @@ describe('OutputCollector', () => {
     expect([...collector.desired().keys()]).to.deep.equal(['a']);
   });
 
-  it('reports a duplicate name while several documents have it', () => {
+  it('reports a name as a failure as long as several documents have it', () => {
     const collector = new OutputCollector(['controllers', 0, 'target']);
     const others = [1, 2].map((n) => object('ns/a', { n }));
     collector.apply(added(...others));
@@ -94,7 +94,7 @@ describe('OutputCollector', () => {
     expect(collector.desired().get('ns/a')).to.deep.equal(others[1]);
   });
 
-  it('serializes each document once, independent of changes to others with its name', () => {
+  it('serializes each document once, even if other documents with its name change', () => {
     const collector = new OutputCollector();
     const counted = { reads: 0 };
     const documents = Array.from({ length: 50 }, (_, n) => ({
@@ -153,8 +153,8 @@ describe('OutputCollector', () => {
   });
 });
 
-describe('a pipeline and its target', () => {
-  it('deletes the old name and upserts the new one on a rename', () => {
+describe('the results of a pipeline, as its OutputCollector passes them on', () => {
+  it('become a delete of the old name and an upsert of the new name when a name changes', () => {
     const name = { '@concat': ['$.metadata.name', ':', '$.c'] };
     const run = runner([{ '@project': { metadata: { name, namespace: '$.metadata.namespace' } } }]);
     const [c, d] = ['c', 'd'].map((value) => object('default/name', { c: value }));
@@ -165,7 +165,7 @@ describe('a pipeline and its target', () => {
     ]);
   });
 
-  it('merge several adds with the same name into one upsert', () => {
+  it('become one upsert when several documents with the same name are added', () => {
     const run = runner([{ '@project': { metadata: { name: 'fixed' }, from: '$.metadata.name' } }]);
     expect(run.push(added(object('ns/b'), object('ns/c'), object('ns/a')))).to.deep.equal([
       'upsert /fixed',
@@ -176,7 +176,7 @@ describe('a pipeline and its target', () => {
     expect(run.push(removed(object('ns/b')))).to.deep.equal(['delete /fixed']);
   });
 
-  it('merge the changes of a growing group into one upsert', () => {
+  it('become one upsert when a group of @gather grows several times', () => {
     const pipeline = pipelineOf([{ '@gather': ['x', '$.v'] }]);
     const collector = new OutputCollector();
     const push = (...names: readonly string[]) =>

@@ -7,7 +7,7 @@ import { compileContext } from '../../../lib/declarative/spec-problem.js';
 import { added, listed, object, pipelineOf, removed, updated } from './pipelines.js';
 
 describe('Pipeline', () => {
-  it('ignores the removal of an absent document, and accepts it when added later', () => {
+  it('ignores the removal of a document that it does not have, and accepts the document when it is added later', () => {
     const pipeline = pipelineOf([{ '@gather': ['x', '$.v'] }]);
     const a = object('ns/a', { v: 1 });
     expect(pipeline.push('Pod', removed(a))).to.deep.equal([]);
@@ -17,13 +17,13 @@ describe('Pipeline', () => {
     expect(pipeline.snapshot()).to.deep.equal([]);
   });
 
-  it('returns no change for an update without a difference', () => {
+  it('returns no change for an update with an equal document', () => {
     const pipeline = pipelineOf([]);
     pipeline.push('Pod', added(object('ns/a')));
     expect(pipeline.push('Pod', updated(object('ns/a'), object('ns/a')))).to.deep.equal([]);
   });
 
-  it('counts duplicate documents', () => {
+  it('keeps the result of a document that was added twice until it is removed twice', () => {
     const pipeline = pipelineOf([{ '@project': { same: 1 } }]);
     pipeline.push('Pod', added(object('ns/a'), object('ns/a'), object('ns/b')));
     const weights = () => pipeline.snapshot().map(({ weight }) => weight);
@@ -39,7 +39,7 @@ describe('Pipeline', () => {
       .with.property('code', 'InvalidValue');
   });
 
-  it('reports stage, path and object of dropped documents, and continues with the rest', () => {
+  it('reports the stage, the path and the object of each dropped document, and processes the other documents', () => {
     const pipeline = pipelineOf([
       { '@unwind': '$.list' },
       { '@project': { metadata: '$.metadata', sum: { '@add': ['$.list', 1] } } },
@@ -73,7 +73,7 @@ describe('Pipeline', () => {
     expect(texts.join()).not.to.include('hunter');
   });
 
-  it('removes exactly the earlier result of a document whose result depends on the time', async () => {
+  it('removes exactly the result that it returned for a document before, even if the result depends on the time', async () => {
     const clock = new VirtualClock();
     const stages = [
       { '@project': { metadata: '$.metadata', at: '@now' } },
@@ -109,7 +109,7 @@ describe('Pipeline', () => {
     ]);
   });
 
-  it('removes a joined result even if the time no longer meets its condition', async () => {
+  it('removes the result of a join even if its condition on the time is no longer true', async () => {
     const clock = new VirtualClock();
     const condition = [{ '@eq': ['$.A.k', '$.B.k'] }, { '@gt': ['$.A.until', '@now'] }];
     const pipeline = pipelineOf({ '@join': { '@and': condition } }, ['A', 'B'], { clock });
@@ -137,7 +137,7 @@ describe('Pipeline', () => {
     expect(({} as Record<string, unknown>)['polluted']).to.equal(undefined);
   });
 
-  it('never changes its input', () => {
+  it('does not change the documents that it gets', () => {
     const document = Object.freeze({
       metadata: Object.freeze({ name: 'a', namespace: 'ns' }),
       list: Object.freeze([1, 2]),

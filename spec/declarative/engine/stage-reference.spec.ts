@@ -4,8 +4,8 @@ import { evaluateWhole } from './evaluate-whole.js';
 import { stageReference } from '../../../scripts/docs/reference/stage-reference.js';
 import { SummedPipeline, added, listed, planOf } from './pipelines.js';
 
-describe('The reference of stages', () => {
-  it('has every stage exactly once', () => {
+describe('The reference of stages in the documentation', () => {
+  it('contains every stage exactly once', () => {
     const names = stageReference.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
     expect(names.toSorted()).to.deep.equal(stageNames.toSorted());
   });

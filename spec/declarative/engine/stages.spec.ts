@@ -12,7 +12,7 @@ function resultOf(stages: unknown, ...documents: readonly Document[]): Document[
 const a = object('default/a', { spec: { a: 1, b: { c: 2 } }, c: 'c' });
 const b = object('default/b', { spec: { a: 2, b: { c: 3 } }, d: 'd' });
 
-describe('an empty pipeline', () => {
+describe('a pipeline without stages', () => {
   for (const stages of [[], undefined, null]) {
     it(`returns its input unchanged: ${String(stages)}`, () => {
       expect(resultOf(stages, a, b)).to.deep.equal([a, b]);
@@ -62,7 +62,7 @@ describe('@project', () => {
     ]);
   });
 
-  it('counts documents that become equal', () => {
+  it('keeps the common result of two documents until both are removed', () => {
     expect(resultOf({ '@project': { same: true } }, a, b)).to.have.length(2);
   });
 });
@@ -124,7 +124,7 @@ for (const stage of ['@unwind', '@demux']) {
       expect(failure?.error.message).to.equal(`${stage}: want a list, got "text"`);
     });
 
-    it('changes only the documents of changed elements', () => {
+    it('changes only the results of changed elements', () => {
       const pipeline = pipelineOf([
         { [stage]: '$.spec.list' },
         { '@project': { metadata: { name: '$.spec.list' } } },
@@ -172,7 +172,7 @@ for (const stage of ['@gather', '@mux']) {
       ]);
     });
 
-    it('keeps a document in its group until its last occurrence is removed', () => {
+    it('keeps a document that was added twice in its group until it is removed twice', () => {
       const pipeline = pipelineOf([{ [stage]: ['x', '$.spec.a'] }]);
       const gathered = (values: readonly number[], from: Document) => [
         { ...from, spec: { ...(from['spec'] as object), a: values } },
@@ -202,7 +202,7 @@ for (const stage of ['@gather', '@mux']) {
       expect(result).to.deep.equal(object('ns/n0', { v: [1, 1] }));
     });
 
-    it('drops documents without a key or value, and includes them once complete', () => {
+    it('drops documents without a key or a value, and includes a document when it gets both', () => {
       const bare = [{}, { k: null }, { k: 'x', v: null }, { k: 'x' }, { v: 1 }, { k: null, v: 1 }];
       const documents = bare.map((members, number) => object(`ns/n${number}`, members));
       const gather = [{ [stage]: ['$.k', '$.v'] }];
@@ -242,7 +242,7 @@ for (const stage of ['@gather', '@mux']) {
       expect(values()).to.deep.equal([[99]]);
     });
 
-    it('keeps long lists of different values apart in documents that are equal otherwise', () => {
+    it('treats results as different that differ only in long lists of values', () => {
       const project = { '@project': { list: '$.spec.a' } };
       const pipeline = pipelineOf([{ [stage]: ['$.metadata.namespace', '$.spec.a'] }, project]);
       const valuesOf = (namespace: string, from: number) =>
@@ -264,7 +264,7 @@ for (const stage of ['@gather', '@mux']) {
       expect(pipeline.snapshot().map(({ weight }) => weight)).to.deep.equal([2]);
     });
 
-    it('uses a document without a name or metadata before those with a name', () => {
+    it('takes the other fields from a document without a name, if there is one', () => {
       const gather = [{ [stage]: ['x', '$.v'] }];
       const unnamed = { metadata: { namespace: 'ns' }, v: 2 };
       expect(resultOf(gather, object('ns/a', { v: 1 }), unnamed)).to.deep.equal([

@@ -20,7 +20,7 @@ function sumOf(...changes: readonly ZSet[]): ZSet {
 }
 
 describe('ZSet', () => {
-  it('counts duplicates, independent of the order of members', () => {
+  it('counts equal documents, in whatever order their members are', () => {
     const set = new ZSet([
       { document: { a: 1, b: { c: 2, d: 3 } }, weight: 1 },
       { document: { b: { d: 3, c: 2 }, a: 1 }, weight: 1 },
@@ -41,7 +41,7 @@ describe('ZSet', () => {
     fc.assert(property);
   });
 
-  it('is empty after its negation is added', () => {
+  it('is empty after the same documents are added with negative counts', () => {
     const property = fc.property(zSet, (a) => {
       const negated = [...a.entries()].map((entry) => ({ ...entry, weight: -entry.weight }));
       expect(sumOf(a, new ZSet(negated)).size).to.equal(0);

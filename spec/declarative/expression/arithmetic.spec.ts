@@ -5,7 +5,7 @@ import { dataErrorOf, evaluate, problemsOf } from './evaluate.js';
 
 const document = { a: 7, b: 2, zero: 0, text: '3', none: null, list: [1, 2.5, '3'], huge: 1e308 };
 
-describe('Arithmetic', () => {
+describe('Arithmetic operators', () => {
   for (const [source, result] of [
     [{ '@add': ['$.a', '$.b', 1] }, 10],
     [{ '@add': '$.list' }, 6.5],
@@ -56,7 +56,7 @@ describe('Arithmetic', () => {
     });
   }
 
-  it('accepts number literals in strings, and nothing else', () => {
+  it('accepts only strings that are number literals', () => {
     const texts = [
       '1',
       '-1.5',
@@ -81,7 +81,7 @@ describe('Arithmetic', () => {
     expect(numbers).to.deep.equal([1, -1.5, 2, 0.5, 1, 1000, ...Array<string>(6).fill('none')]);
   });
 
-  it('evaluates constants at load, and refuses those that fail', () => {
+  it('evaluates constants when an expression is loaded, and refuses constants that fail', () => {
     expect(problemsOf({ x: { '@div': [1, { '@sub': [1, 1] }] } })).to.deep.equal([
       'x["@div"]: @div: division by zero',
     ]);

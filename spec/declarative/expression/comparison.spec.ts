@@ -5,14 +5,14 @@ import { dataErrorOf, evaluate, problemsOf } from './evaluate.js';
 
 const json = fc.jsonValue({ maxDepth: 3 });
 
-describe('Comparison', () => {
+describe('Comparison operators', () => {
   for (const [left, right] of [
     [{ a: [1, { b: null }] }, { a: [1, { b: null }] }],
     [-0, 0],
     ['a', 'a'],
     [[], []],
   ]) {
-    it(`${JSON.stringify(left)} equals ${JSON.stringify(right)}`, () => {
+    it(`with @eq, ${JSON.stringify(left)} equals ${JSON.stringify(right)}`, () => {
       expect(evaluate({ '@eq': [left, right] })).to.equal(true);
       expect(evaluate({ '@ne': [left, right] })).to.equal(false);
     });
@@ -32,13 +32,13 @@ describe('Comparison', () => {
       [2, 1],
     ],
   ]) {
-    it(`${JSON.stringify(left)} does not equal ${JSON.stringify(right)}`, () => {
+    it(`with @eq, ${JSON.stringify(left)} does not equal ${JSON.stringify(right)}`, () => {
       expect(evaluate({ '@eq': [left, right] })).to.equal(false);
       expect(evaluate({ '@ne': [left, right] })).to.equal(true);
     });
   }
 
-  it('compares the items of a list that an operator gives', () => {
+  it('compare the two items of a list that another operator returns', () => {
     const pair = { '@filter': [{ '@gt': ['$$', 1] }, '$.a'] };
     expect(evaluate({ '@eq': pair }, { a: [1, 2, 2] })).to.equal(true);
     expect(evaluate({ '@eq': pair }, { a: [1, 2, 3] })).to.equal(false);
@@ -47,13 +47,13 @@ describe('Comparison', () => {
     );
   });
 
-  it('compares strings in documents as data, not as paths', () => {
+  it('compare strings in documents as data, not as paths', () => {
     const document = { a: { x: '$.b' }, b: { x: '$.b' }, c: '$.a' };
     expect(evaluate({ '@eq': ['$.a', '$.b'] }, document)).to.equal(true);
     expect(evaluate({ '@eq': ['$.a', '$.c'] }, document)).to.equal(false);
   });
 
-  it('defines equality as an equivalence on all values but null', () => {
+  it('treat equality as an equivalence relation on all values except null', () => {
     const property = fc.property(json, json, json, (a, b, c) => {
       const equal = (left: string, right: string): unknown =>
         evaluate({ '@eq': [`$.${left}`, `$.${right}`] }, { a, b, c });
@@ -68,7 +68,7 @@ describe('Comparison', () => {
     fc.assert(property, { numRuns: tries(200) });
   });
 
-  it('refuses a null literal in @eq and @ne at load', () => {
+  it('refuse a null literal in @eq and @ne when they are loaded', () => {
     expect(problemsOf({ '@eq': ['$.a', null] })).to.deep.equal([
       '["@eq"][1]: @eq: comparison with null has a constant result; use @isnil (@isnil)',
     ]);
@@ -87,7 +87,7 @@ describe('Comparison', () => {
     ['18446744073709551614', '18446744073709551615'],
     ['-18446744073709551615', 3],
   ]) {
-    it(`${JSON.stringify(lower)} is below ${JSON.stringify(higher)}`, () => {
+    it(`${JSON.stringify(lower)} is less than ${JSON.stringify(higher)}`, () => {
       const answers = ['@lt', '@lte', '@gt', '@gte'].map((name) =>
         evaluate({ [name]: ['$.lower', '$.higher'] }, { lower, higher }),
       );
@@ -95,7 +95,7 @@ describe('Comparison', () => {
     });
   }
 
-  it('treats equal values as less than or equal and greater than or equal only', () => {
+  it('treat equal values as less than or equal and greater than or equal, but not as less or greater', () => {
     for (const [one, other] of [
       [1, 1],
       ['1.0', 1],
@@ -108,7 +108,7 @@ describe('Comparison', () => {
     }
   });
 
-  it('orders numbers, numeric strings and other strings totally', () => {
+  it('order numbers, numeric strings and other strings so that each two values can be compared', () => {
     const value = fc.oneof(fc.integer(), fc.double({ noNaN: true }).map(String), fc.string());
     const property = fc.property(fc.array(value, { minLength: 2, maxLength: 6 }), (values) => {
       const lowest = (list: readonly unknown[]): unknown => {
@@ -127,7 +127,7 @@ describe('Comparison', () => {
     fc.assert(property, { numRuns: tries(200) });
   });
 
-  it('fails for values without an order, and names both values', () => {
+  it('fail for values that have no order, and name both values', () => {
     const document = { a: null, b: true, c: 'x', d: 1, e: [1] };
     for (const pair of [
       ['$.a', '$.d'],
@@ -142,7 +142,7 @@ describe('Comparison', () => {
     );
   });
 
-  it('refuses literals without an order at load', () => {
+  it('refuse literals that have no order when they are loaded', () => {
     expect(problemsOf({ '@lt': [true, '$.a'] })).to.deep.equal([
       '["@lt"][0]: @lt: want a number or a string, got true',
     ]);
@@ -151,7 +151,7 @@ describe('Comparison', () => {
     ]);
   });
 
-  it('accepts an expression that evaluates to a list of both operands', () => {
+  it('accept an expression that evaluates to a list of both operands', () => {
     expect(evaluate({ '@eq': '$.pair' }, { pair: [1, 1] })).to.equal(true);
     expect(dataErrorOf({ '@eq': '$.pair' }, { pair: [1] }).message).to.equal(
       '@eq: want a list of 2, got [1]',

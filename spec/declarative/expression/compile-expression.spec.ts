@@ -95,13 +95,13 @@ describe('compileExpression', () => {
     expect(compiled({})).to.equal(null);
   });
 
-  it('shares and freezes constants', () => {
+  it('returns the same frozen value for a constant at each evaluation', () => {
     const compiled = compileExpression({ '@list': [1, { a: 2 }] }, compileContext([]));
     expect(compiled({})).to.equal(compiled({}));
     expect(Object.isFrozen((compiled({}) as unknown[])[1])).to.equal(true);
   });
 
-  it('returns a value or a data error for any document, deterministically', () => {
+  it('returns the same value or the same data error at each evaluation of a document', () => {
     const names = [...operators.keys()].filter((name) => name !== '@literal');
     const leaf = fc.constantFrom<unknown>('$.a', '$.b', '$', '$.a[0]', '$..x', 1, 'x', null, true);
     const { source } = fc.letrec<{ source: unknown }>((tie) => ({
@@ -140,7 +140,7 @@ describe('compileCondition', () => {
     expect([holds({ a: 2 }), holds({ a: 1 })]).to.deep.equal([true, false]);
   });
 
-  it('refuses expressions of another type at load', () => {
+  it('refuses expressions that cannot be boolean when it compiles them', () => {
     const problems: SpecProblem[] = [];
     for (const source of [{ '@len': '$.a' }, 'yes', { a: 1 }, '$.a', { '@eq': [1] }]) {
       compileCondition(source, compileContext(problems), { operation: '@select' });

@@ -37,7 +37,7 @@ describe('compileProjection', () => {
     expect(built).to.deep.equal({ metadata: { name: 'new' }, was: 'a' });
   });
 
-  it('supports the earlier @merge of dcontroller: a list of maps, or one map over the document', () => {
+  it('supports @merge of earlier versions of dcontroller, which merges a list of maps, or one map into the document', () => {
     const list = project({ '@merge': [{ metadata: { name: 'b' } }, { was: '$.metadata.name' }] });
     expect(list).to.deep.equal({ metadata: { name: 'b' }, was: 'a' });
     expect(project({ '@merge': { metadata: { name: 'b' } } })).to.deep.equal({
@@ -56,7 +56,7 @@ describe('compileProjection', () => {
     expect(() => project([{ a: 1 }, '$.missing'])).to.throw('@project: want a map, got null');
   });
 
-  it('refuses expressions that cannot evaluate to a map at load', () => {
+  it('refuses expressions that cannot evaluate to a map when it compiles them', () => {
     const problems: SpecProblem[] = [];
     for (const source of [1, [], [{ a: 1 }, 'x'], { '@len': '$.a' }, [{ a: { '@eqq': 1 } }]]) {
       compileProjection(source, compileContext(problems, ['@project']));
@@ -72,7 +72,7 @@ describe('compileProjection', () => {
     ]);
   });
 
-  it('keeps __proto__ as data in merges', () => {
+  it('treats __proto__ as an ordinary key when it merges maps', () => {
     const source = JSON.parse('[{"__proto__": {"a": 1}}, {"__proto__": {"b": 2}}]') as unknown;
     expect(JSON.stringify(project(source))).to.equal('{"__proto__":{"a":1,"b":2}}');
     const later = JSON.parse('[{"a": 1}, {"__proto__": {"b": 2}}]') as unknown;

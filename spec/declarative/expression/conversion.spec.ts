@@ -3,7 +3,7 @@ import { dataErrorOf, evaluate, problemsOf } from './evaluate.js';
 
 const document = { t: 'true', n: 12, f: 1.5, s: '12', list: [[1], 2], map: { a: 1 }, none: null };
 
-describe('Conversions', () => {
+describe('Conversion operators', () => {
   for (const [source, result] of [
     [{ '@bool': '$.t' }, true],
     [{ '@bool': { '@eq': [1, 2] } }, false],
@@ -44,7 +44,7 @@ describe('Conversions', () => {
     });
   }
 
-  it('refuse invalid literals at load', () => {
+  it('refuse invalid literals when they are loaded', () => {
     expect(
       [{ '@bool': 'yes' }, { '@int': 'x' }, { '@list': 1 }, { '@dict': [1] }].flatMap(problemsOf),
     ).to.deep.equal([

@@ -3,7 +3,7 @@ import { DataError, isDataError } from '../../../lib/declarative/expression/oper
 import { dataErrorOf } from './evaluate.js';
 
 describe('DataError', () => {
-  it('names operation and value', () => {
+  it('names the operation that failed and its value', () => {
     const error = new DataError('@add', 'want a number', { a: 1 });
     expect(error.message).to.equal('@add: want a number, got {"a":1}');
     expect(error).to.deep.include({ code: 'InvalidData', operation: '@add', value: { a: 1 } });
@@ -24,7 +24,7 @@ describe('DataError', () => {
     expect(halved).to.equal(`@int: bad, got "${'x'.repeat(78)}…`);
   });
 
-  it('names the type of the value instead of the value after withoutValue', () => {
+  it('names the type of the value instead of the value after a call of withoutValue', () => {
     for (const [value, type] of [
       [null, 'null'],
       [[1], 'a list'],
@@ -41,7 +41,7 @@ describe('DataError', () => {
     expect(new DataError('@add', 'bad', undefined).message).to.equal('@add: bad');
   });
 
-  it('contains no value in text or cause with showValues: false', () => {
+  it('contains no value in its text or its cause with showValues: false', () => {
     const document = { password: 'hunter2(', selector: { 'hunter2(': 'x' } };
     for (const source of [
       { '@int': '$.password' },

@@ -20,7 +20,7 @@ const document = {
   store: { a: { port: 1 }, list: [{ port: 2 }, { deep: { port: 3 } }] },
 };
 
-describe('Getters', () => {
+describe('JSONPaths in an expression', () => {
   for (const [path, result] of [
     ['$.metadata.name', 'web'],
     ["$['metadata']['name']", 'web'],
@@ -72,7 +72,7 @@ describe('Getters', () => {
       expect(evaluate(path, document)).to.equal(document));
   }
 
-  it('read own members only, whatever their names', () => {
+  it('read only own members of an object, also if they are named like members of Object.prototype', () => {
     for (const name of ['constructor', 'toString', '__proto__', 'length', 'hasOwnProperty']) {
       expect(evaluate(`$.${name}`, {}), name).to.equal(null);
       expect(evaluate(`$.a.${name}`, { a: [] }), name).to.equal(null);
@@ -111,7 +111,7 @@ describe('Getters', () => {
   });
 });
 
-describe('Slices', () => {
+describe('Slices in a JSONPath', () => {
   for (const [slice, first, selected] of [
     ['1:3', 1, [1, 2]],
     [':', 0, [0, 1, 2, 3, 4]],
@@ -137,7 +137,7 @@ describe('Slices', () => {
     ['1:3:-1', null, []],
     ['::0', null, []],
   ] as const) {
-    it(`[${slice}] selects ${selected.join(', ') || 'nothing'} of five`, () => {
+    it(`such as [${slice}] select ${selected.join(', ') || 'nothing'} of five`, () => {
       const list = [0, 1, 2, 3, 4];
       expect(evaluate(`$.list[${slice}]`, { list })).to.equal(first);
       const source = { list: '$.list', [`$.list[${slice}]`]: 'new' };
@@ -147,7 +147,7 @@ describe('Slices', () => {
     });
   }
 
-  it('select nothing from a value that is not a list, and do not change it', () => {
+  it('select nothing from a value that is not a list, and do not change the value', () => {
     for (const list of [{ 0: 'a', length: 1 }, 'text', 7]) {
       expect(evaluate('$.list[0:1]', { list })).to.equal(null);
       expect(evaluate({ list: '$.list', '$.list[0:1]': 1 }, { list })).to.deep.equal({ list });
@@ -155,7 +155,7 @@ describe('Slices', () => {
   });
 });
 
-describe('Filters', () => {
+describe('Filters in a JSONPath', () => {
   for (const [filter, names] of [
     ["@.name=='http'", ['http']],
     ['@.name == "http"', ['http']],
@@ -247,11 +247,11 @@ describe('Filters', () => {
     });
   }
 
-  it('test the members of maps', () => {
+  it('test each member of a map', () => {
     expect(evaluate('$.store[?@.port].port', document)).to.equal(1);
   });
 
-  it('resolve $ to the document, also below an element', () => {
+  it('resolve $ to the whole document, also within a filter on elements', () => {
     const source = { '@map': ['$$[?@.port > $.least].port', '$.lists'] };
     const lists = [[{ port: 1 }, { port: 5 }], [{ port: 9 }]];
     expect(evaluate(source, { least: 4, lists })).to.deep.equal([5, 9]);
@@ -300,7 +300,7 @@ describe('An invalid JSONPath', () => {
     ["$['a'", 'character 6: want ]'],
     ['$...a', "character 4: want a name or *; write a name with other characters as ['…']"],
   ] as const) {
-    it(`is refused with the position: ${path}`, () => {
+    it(`is refused with the position of the error: ${path}`, () => {
       const literal = problem.startsWith('character 2:') ? ` ({"@literal": "${path}"})` : '';
       expect(problemsOf({ x: [path] })).to.deep.equal([
         `x[0]: invalid JSONPath ${JSON.stringify(path)}: ${problem}${literal}`,

@@ -11,7 +11,7 @@ const document = {
   empty: [],
 };
 
-describe('Lists and maps', () => {
+describe('Operators on lists and maps', () => {
   for (const [title, source, result] of [
     ['@map: the item is $$', { '@map': ['$$', '$.nested'] }, document.nested],
     ['@map: $$. is the item as well', { '@map': [{ '@add': ['$$.', 10] }, [1, 2]] }, [11, 12]],
@@ -118,7 +118,7 @@ describe('Lists and maps', () => {
     });
   }
 
-  it('refuse invalid literals at load', () => {
+  it('refuse invalid literals when they are loaded', () => {
     const problems = [
       { '@map': ['$$', 3] },
       { '@filter': [3, '$.a'] },

@@ -5,7 +5,7 @@ import { dataErrorOf, evaluate, problemsOf } from './evaluate.js';
 const trap = { '@eq': '$.zero' };
 const document = { zero: 0, a: 1, no: false, yes: true };
 
-describe('Conditions and choices', () => {
+describe('Operators for conditions, such as @and and @cond', () => {
   it('fail if they evaluate the operand {"@eq": "$.zero"}, which the next specs expect to be skipped', () => {
     expect(dataErrorOf(trap, document).operation).to.equal('@eq');
   });
@@ -56,7 +56,7 @@ describe('Conditions and choices', () => {
     it(title, () => expect(evaluate(source, document)).to.equal(result));
   }
 
-  it('fail on a condition that is not a boolean, naming operator and value', () => {
+  it('fail on a condition that is not a boolean, and name the operator and the value', () => {
     const sources = {
       '@and': ['$.a'],
       '@or': ['$.missing'],
@@ -76,7 +76,7 @@ describe('Conditions and choices', () => {
     ]);
   });
 
-  it('are refused at load if a condition cannot be a boolean', () => {
+  it('are refused when they are loaded if a condition cannot be a boolean', () => {
     expect(problemsOf({ '@and': ['$.a', 1, { '@len': '$.b' }] })).to.deep.equal([
       '["@and"][1]: @and: want true or false, got 1',
       '["@and"][2]: @and: want true or false, got a number',
@@ -102,7 +102,7 @@ describe('Conditions and choices', () => {
     ).to.deep.equal(['["@switch"][1][0]: @switch: want true or false, got 3']);
   });
 
-  it('refuse a branch that fails on every document, even if it never runs', () => {
+  it('refuse a branch that fails on every document, even if it is never evaluated', () => {
     expect(problemsOf({ '@cond': ['$.a', { '@div': [1, 0] }] })).to.deep.equal([
       '["@cond"][1]["@div"]: @div: division by zero',
     ]);

@@ -40,7 +40,7 @@ describe('@hash', () => {
     expect(evaluate({ '@hash': 27 })).to.equal('066s1a');
   });
 
-  it('returns six letters and digits for any value', () => {
+  it('returns six characters, which are letters or digits, for any value', () => {
     const property = fc.property(fc.jsonValue(), (value) => {
       expect(evaluate({ '@hash': '$.value' }, { value })).to.match(/^[0-9a-z]{6}$/);
     });
@@ -84,7 +84,7 @@ describe('@selector', () => {
     expect(evaluate({ '@selector': [{}, '$.missing'] })).to.equal(false);
   });
 
-  it('refuses an invalid selector, at load with the reason or with a data error', () => {
+  it('refuses an invalid selector when it is loaded, or fails with a data error if a document contains it', () => {
     const selector = { matchExpressions: [{ key: 'app', operator: 'Like', values: ['a'] }] };
     const [problem] = problemsOf({ '@selector': [selector, '$.labels'] });
     expect(problem).to.contain('["@selector"][0]: @selector: want a label selector');
@@ -105,14 +105,14 @@ describe('@rnd', () => {
     expect([...drawn].toSorted()).to.deep.equal([2, 3, 4]);
   });
 
-  it('draws again at each evaluation, even with constant operands', () => {
+  it('returns a new number at each evaluation, even with constant operands', () => {
     const next = { at: 0 };
     const random = { next: () => [0, 0.5, 0.99][next.at++ % 3] ?? 0, uuid: () => '' };
     const compiled = compileExpression({ '@rnd': [0, 10] }, compileContext([]), { random });
     expect([compiled({}), compiled({}), compiled({})]).to.deep.equal([0, 5, 9]);
   });
 
-  it('requires a range of whole numbers', () => {
+  it('requires whole numbers as the limits of the range', () => {
     expect(problemsOf({ '@rnd': [3, 3] })).to.deep.equal([
       '["@rnd"]: @rnd: want [first, end] with end above first, got [3,3]',
     ]);
@@ -131,7 +131,7 @@ describe('@now', () => {
     expect(compiled({})).to.deep.equal({ at: '2026-01-02T03:05:05Z' });
   });
 
-  it('is a string to other operators', () => {
+  it('returns a string, on which other operators can work', () => {
     const clock = new VirtualClock(Date.parse('2026-01-02T03:04:05Z'));
     expect(evaluate({ '@split': ['@now', 'T'] }, {}, { clock })).to.deep.equal([
       ...['2026-01-02', '03:04:05Z'],
@@ -145,7 +145,7 @@ describe('@now', () => {
     expect(problemsOf({ '@now': '$.a' })).to.deep.equal(['["@now"]: @now: want no operand']);
   });
 
-  it('is not evaluated as a string in a document', () => {
+  it('is not evaluated if a document contains the string "@now"', () => {
     expect(evaluate('$.a', { a: '@now' })).to.equal('@now');
   });
 });

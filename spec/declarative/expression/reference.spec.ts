@@ -9,8 +9,8 @@ import { evaluate, problemsOf } from './evaluate.js';
 const references = expressionReference.flatMap((group) => group.operators);
 const clock = new VirtualClock(Date.parse(timeOfExamples));
 
-describe('The reference of expressions', () => {
-  it('has every operator exactly once', () => {
+describe('The reference of expressions in the documentation', () => {
+  it('contains every operator exactly once', () => {
     const names = references.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
     expect(names.toSorted()).to.deep.equal([...operators.keys()].toSorted());
   });

@@ -8,7 +8,7 @@ const document = {
   spec: { a: 1, b: { c: 2 }, list: [{ x: 1 }, { x: 2 }] },
 };
 
-describe('Setters', () => {
+describe('Setters, the keys of a map that are JSONPaths', () => {
   for (const [title, source, result] of [
     ['create the parents', { '$.y.z': '$.spec.b' }, { y: { z: { c: 2 } } }],
     ['accept quoted names', { "$['a.b']['c/d']": 1 }, { 'a.b': { 'c/d': 1 } }],
@@ -94,7 +94,7 @@ describe('Setters', () => {
     });
   }
 
-  it('are refused at load when they cannot set anything', () => {
+  it('are refused when they are loaded if they cannot set anything', () => {
     expect(
       problemsOf({
         '$..a': 1,
@@ -116,7 +116,7 @@ describe('Setters', () => {
     ]);
   });
 
-  it('set what a getter of the same path reads', () => {
+  it('set the value that an expression with the same JSONPath reads', () => {
     const step = fc.oneof(
       fc.string().map((name) => `[${JSON.stringify(name)}]`),
       fc.nat(20).map((index) => `[${index}]`),
@@ -133,7 +133,7 @@ describe('Setters', () => {
     fc.assert(property, { numRuns: tries(200) });
   });
 
-  it('do not affect other paths', () => {
+  it('do not change values at other paths', () => {
     const name = fc.constantFrom('a', 'b', 'c');
     const names = fc.array(name, { minLength: 1, maxLength: 3 });
     const property = fc.property(names, names, (one, other) => {

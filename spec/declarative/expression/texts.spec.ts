@@ -10,7 +10,7 @@ const document = {
   bad: '(',
 };
 
-describe('Strings', () => {
+describe('Operators on strings', () => {
   for (const [source, result] of [
     [{ '@concat': ['$.name', '-', '$.port', '-', '$.ok'] }, 'web-80-true'],
     [{ '@concat': '$.list' }, 'a1false'],
@@ -50,7 +50,7 @@ describe('Strings', () => {
     });
   }
 
-  it('refuse invalid literals at load, patterns with the reason', () => {
+  it('refuse invalid literals when they are loaded, and say why a pattern is invalid', () => {
     const problems = [
       { '@concat': ['a', null, '$.a', { b: 1 }] },
       { '@upper': 3 },

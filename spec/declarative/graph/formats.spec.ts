@@ -130,29 +130,29 @@ const text = fc.string({
   maxLength: 12,
 });
 
-describe('A graph', () => {
-  it('has subgraphs, boxes and arrows as Mermaid', () => {
+describe('The graph of declarative operators', () => {
+  it('is written with subgraphs, boxes and arrows in Mermaid', () => {
     expect(toMermaid(graphOf(operator))).to.equal(mermaid.trimStart());
   });
 
-  it('has clusters, boxes and arrows as DOT', () => {
+  it('is written with clusters, boxes and arrows in DOT', () => {
     expect(toDot(graphOf(operator))).to.equal(dot.trimStart());
   });
 
-  it('contains every text of the graph in SVG', async () => {
+  it('contains all of its texts in SVG', async () => {
     const texts = textsOf(await toSvg(graphOf(operator)));
     expect(texts).to.include.members([
       ...['op', 'pods', 'Pod', 'every 90 s', '$.p.a = $.Far.a', '@unwind', 'passes through'],
     ]);
   });
 
-  it('has the same text in every format', async () => {
+  it('is written in the same way each time, in every format', async () => {
     for (const format of [toMermaid, toDot, toSvg]) {
       expect(await format(graphOf(operator))).to.equal(await format(graphOf(operator)));
     }
   });
 
-  it('escapes names in Mermaid, so that none is parsed as syntax', () => {
+  it('contains names in Mermaid escaped, so that no name is parsed as syntax', () => {
     const property = fc.property(text, (name) => {
       const drawn = toMermaid(graphWith(name));
       const labels = [...drawn.matchAll(/"(.*?)"/g)].map(([, label = '']) => label);
@@ -167,7 +167,7 @@ describe('A graph', () => {
     fc.assert(property);
   });
 
-  it('shows names unchanged in SVG, which is drawn from DOT', async () => {
+  it('contains names unchanged in SVG, which is made from DOT', async () => {
     const property = fc.asyncProperty(text, async (name) => {
       const texts = textsOf(await toSvg(graphWith(name)));
       const shown = [`as ${name}`, `V${name}`, `a${name}`].map(plain);
@@ -176,7 +176,7 @@ describe('A graph', () => {
     await fc.assert(property, { numRuns: tries(25) });
   });
 
-  it('uses smaller fonts in SVG than it measures with, since viewers may use wider fonts', async () => {
+  it('has smaller fonts in SVG than those used to measure widths, since programs that show it may use wider fonts', async () => {
     const svg = await toSvg(graphOf(operator));
     const sizes = [...svg.matchAll(/ font-size="([\d.]+)"/g)].map(([, size]) => Number(size));
     expect(sizes.length).to.be.greaterThan(5);

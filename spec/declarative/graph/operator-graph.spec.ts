@@ -46,7 +46,7 @@ describe('operatorGraph', () => {
     ]);
   });
 
-  it('has sources, stages and target of a controller', () => {
+  it('contains the sources, the stages and the target of a controller', () => {
     const [pods] = graphOf(health).operators[0]?.controllers ?? [];
     expect(pods).to.deep.equal({
       id: 'health/pods',
@@ -66,7 +66,7 @@ describe('operatorGraph', () => {
     });
   });
 
-  it('links writers of a kind with its readers, across operators and to the same controller', () => {
+  it('connects controllers that write a kind with those that read it, also of other operators and the same controller', () => {
     expect(graphOf(health).links).to.deep.equal([
       {
         ...{ from: 'health/pods', to: 'health/services' },
@@ -91,7 +91,7 @@ describe('operatorGraph', () => {
     expect(resources.map(({ id }) => id)).to.deep.equal(['op.view.dcontroller.io/Tick']);
   });
 
-  it('has the stages of a single-stage pipeline, and of one with @join and @aggregate', () => {
+  it('contains the stages of a pipeline that is one stage, and of a pipeline with @join and @aggregate', () => {
     const graph = graphOf(`
       controllers:
         - name: one

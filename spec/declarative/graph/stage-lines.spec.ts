@@ -29,7 +29,7 @@ describe('stageLines', () => {
     });
   }
 
-  it('shows at most five lines, and trims a long one in the middle', () => {
+  it('shows at most five lines, and cuts out the middle of a long line', () => {
     const long = { '@eq': [`$.${'a'.repeat(100)}`, '$.b'] };
     const lines = stageLines({ name: '@select', argument: { '@and': Array(5).fill(long) } });
     expect(lines).to.have.length(5);

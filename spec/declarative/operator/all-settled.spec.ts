@@ -4,12 +4,12 @@ import { allSettled } from '../../../lib/declarative/operator/controller-set.js'
 describe('allSettled', () => {
   const failing = (text: string) => Promise.reject(new Error(text));
 
-  it('resolves when nothing fails', async () => {
+  it('resolves when no promise rejects', async () => {
     await allSettled([]);
     await allSettled([Promise.resolve(1), Promise.resolve(undefined)]);
   });
 
-  it('throws a single error once all promises have settled', async () => {
+  it('throws a single error after all promises have settled', async () => {
     const settled: string[] = [];
     const slow = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
       settled.push('slow');

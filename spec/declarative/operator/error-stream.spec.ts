@@ -7,7 +7,7 @@ import type { ReportedError } from '../../../lib/declarative/runtime/reported-er
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
 describe('ErrorStream', () => {
-  it('passes the first three errors, then three per two seconds', async () => {
+  it('passes on the first three errors at once, then three in two seconds', async () => {
     const clock = new VirtualClock();
     const errors = new ErrorStream({ clock });
     for (let number = 1; number <= 10; number++) {
@@ -47,7 +47,7 @@ describe('ErrorStream', () => {
     expect(errors.suppressed).to.equal(6);
   });
 
-  it('passes an error to a waiting reader', async () => {
+  it('passes an error to a reader that already waits', async () => {
     const errors = new ErrorStream();
     const reader = errors[Symbol.asyncIterator]();
     const next = reader.next();
@@ -64,7 +64,7 @@ describe('ErrorStream', () => {
     expect((await reading).flat()).to.deep.equal(['one']);
   });
 
-  it('loses no error to a reader that has returned', async () => {
+  it('passes no error to a reader that has ended, so that no error is lost', async () => {
     const errors = new ErrorStream();
     const leaving = errors[Symbol.asyncIterator]();
     const unread = leaving.next();

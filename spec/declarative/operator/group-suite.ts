@@ -95,7 +95,7 @@ export function groupSuite(newTarget: NewTarget): void {
     ]);
   });
 
-  it('a group keeps objects derived from views when the controller of the views is renamed', async () => {
+  it('a group keeps objects computed from views when the controller that writes the views is renamed', async () => {
     const { group, namespace } = scene;
     const name = scene.name('shop');
     scene.run();
@@ -111,7 +111,7 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(await scene.writes()).to.deep.equal(['patch configmaps price-d']);
   });
 
-  it('a group keeps objects that another operator derives from views when their controller is renamed', async () => {
+  it('a group keeps objects that another operator computes from views when the controller that writes the views is renamed', async () => {
     const { group, namespace } = scene;
     const [maker, reader] = [scene.name('maker'), scene.name('reader')];
     const apiGroup = `${maker}.view.dcontroller.io`;
@@ -162,7 +162,7 @@ export function groupSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('a group removes an operator with its views, and by default keeps the objects that the operator wrote', async () => {
+  it('a group removes an operator together with its views, but by default keeps the objects that the operator wrote', async () => {
     const { group } = scene;
     const name = scene.name('shop');
     scene.run();
@@ -177,7 +177,7 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(scene.manager.status().controllers).to.deep.equal([]);
   });
 
-  it('a group deletes exactly the objects an operator wrote with the clean-up policy "delete"', async () => {
+  it('a group deletes exactly the objects that a removed operator wrote, with the clean-up policy "delete"', async () => {
     const { group } = scene;
     const [name, other] = [scene.name('shop'), scene.name('other')];
     scene.run();
@@ -191,7 +191,7 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(await scene.views(other, 'Stock')).to.deep.equal(['c']);
   });
 
-  it('a group removes objects derived from views of a removed operator, and restores them with the operator', async () => {
+  it('a group deletes objects computed from views of a removed operator, and writes them again when the operator is added again', async () => {
     const { group, namespace } = scene;
     const [maker, reader] = [scene.name('maker'), scene.name('reader')];
     const apiGroup = `${maker}.view.dcontroller.io`;
@@ -206,7 +206,7 @@ export function groupSuite(newTarget: NewTarget): void {
     await eventuallyMade(both);
   });
 
-  it('a group cleans up after a removed controller by policy, and always removes its views', async () => {
+  it('a group deletes the objects of a removed controller if the policy says so, and always deletes its views', async () => {
     const { group } = scene;
     const name = scene.name('shop');
     const stocks = shop().controllers.slice(2);
@@ -222,7 +222,7 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(await scene.views(name, 'Stock')).to.deep.equal(['c']);
   });
 
-  it('a group cleans up the old target of a controller whose target changes', async () => {
+  it('a group deletes the objects in the old target of a controller whose target changes', async () => {
     const { group } = scene;
     const name = scene.name('shop');
     const [prices, make] = shop().controllers;
@@ -241,7 +241,7 @@ export function groupSuite(newTarget: NewTarget): void {
     expect(await scene.views(name, 'Copy')).to.deep.equal(['price-a', 'price-b']);
   });
 
-  it('a group reports an invalid controller and runs the others; after a repair all are ready', async () => {
+  it('a group reports an invalid controller and runs the others, and all are ready when the controller is corrected', async () => {
     const { group, namespace } = scene;
     const name = scene.name('shop');
     const [prices, make] = shop().controllers;

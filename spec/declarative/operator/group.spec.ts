@@ -10,7 +10,7 @@ import { groupSuite } from './group-suite.js';
 
 describe('A group of operators on the embedded server', () => groupSuite(embeddedTarget));
 
-describe('A group of operators', () => {
+describe('A group of operators in this process', () => {
   const cluster = testCluster();
   const spec = { controllers: [viewOf('Price', 'default')] };
   let manager: DeclarativeManager;
@@ -38,7 +38,7 @@ describe('A group of operators', () => {
     expect(attached).to.deep.equal([]);
   });
 
-  it('lists its operators in the order in which they were added, and has their client', async () => {
+  it('lists its operators in the order in which they were added, and returns the client that they use', async () => {
     const group = new Group({ manager });
     const added = [await group.addOperator('b', spec), await group.addOperator('a', spec)];
     expect(group.listOperators()).to.deep.equal(added);
@@ -62,7 +62,7 @@ describe('A group of operators', () => {
     expect(told).to.deep.equal([]);
   });
 
-  it('accepts no operator after its end, and no second start', async () => {
+  it('refuses an operator after it has ended, and a second start', async () => {
     const group = new Group({ manager });
     const end = new AbortController();
     end.abort();

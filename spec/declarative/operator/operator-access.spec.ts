@@ -22,27 +22,27 @@ function accessOf(type: 'Updater' | 'Patcher', kind: string) {
   );
 }
 
-describe('the access of a declarative operator to its target', () => {
-  it('writes and deletes the objects of an Updater', async () => {
+describe('the permissions that a declarative operator needs for its target', () => {
+  it('include writing and deleting objects for an Updater', async () => {
     expect(await accessOf('Updater', 'Secret')).to.deep.equal([
       { type: Secret, verbs: ['get', 'list', 'watch', 'patch', 'create', 'update', 'delete'] },
       { type: Secret, subresource: 'finalizers', verbs: [] },
     ]);
   });
 
-  it('only patches the objects of a Patcher', async () => {
+  it('include only patching objects for a Patcher', async () => {
     expect(await accessOf('Patcher', 'Secret')).to.deep.equal([
       { type: Secret, verbs: ['get', 'list', 'watch', 'patch'] },
       { type: Secret, subresource: 'finalizers', verbs: [] },
     ]);
   });
 
-  it('is empty for a target that is a view', async () => {
+  it('are empty for a target that is a view', async () => {
     expect(await accessOf('Updater', 'Shown')).to.deep.equal([]);
   });
 });
 
-describe('the status of the documents of a pipeline', () => {
+describe('a status in the results of a pipeline', () => {
   const project = { '@project': { metadata: '$.metadata' } };
   for (const [pipeline, may] of [
     [undefined, true],

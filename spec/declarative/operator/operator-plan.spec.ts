@@ -31,8 +31,8 @@ function told({ controllers, problems, describe: line }: OperatorPlan): object {
   };
 }
 
-describe('The plan of an operator', () => {
-  it('has its controllers in the order of the specification, each with its path', () => {
+describe('The compiled specification of an operator', () => {
+  it('contains its controllers in the order in which they are written, each with its path', () => {
     const plan = {
       controllers: [
         ['one', 'controllers.0', []],
@@ -70,7 +70,7 @@ describe('The plan of an operator', () => {
     );
   });
 
-  it('reports a value that is not a map', () => {
+  it('reports a specification that is not a map', () => {
     for (const value of [7, null, ['a']]) {
       expect(told(planOperator('op', { kind: 'Operator', spec: value } as never))).to.deep.equal({
         controllers: [],
@@ -79,7 +79,7 @@ describe('The plan of an operator', () => {
     }
   });
 
-  it('accepts a further controller, with the path after the last one', () => {
+  it('accepts a further controller, whose path follows that of the last controller', () => {
     const plan = planOperator('op', { controllers: [one] });
     const added = withController(plan, two);
     expect(told(added)).to.deep.equal({
@@ -134,7 +134,7 @@ describe('A file with operators', () => {
     );
   });
 
-  it('may contain a list of operators, and objects of other kinds', () => {
+  it('can contain a list of operators, and objects of other kinds', () => {
     const operator = {
       ...{ apiVersion: 'dcontroller.io/v1alpha1', kind: 'Operator', metadata: { name: 'a' } },
       spec: { controllers: [one] },
@@ -171,7 +171,7 @@ describe('A file with operators', () => {
   });
 });
 
-describe('Sources and targets', () => {
+describe('Sources and targets of controllers', () => {
   const view = { kind: 'V', type: 'Updater' } as const;
   const pod = { apiGroup: '', kind: 'Pod', type: 'Updater' } as const;
   const far = { apiGroup: 'far.view.dcontroller.io', kind: 'V', type: 'Updater' } as const;
@@ -188,7 +188,7 @@ describe('Sources and targets', () => {
     ]);
   });
 
-  it('are distinguished as views of this operator, views of another one, or other kinds', () => {
+  it('are divided into views of the same operator, views of another operator, and other kinds', () => {
     const all = [view, far, pod, { ...far, apiGroup: 'op.view.dcontroller.io' }];
     expect(all.map((each) => isOwnView(each, 'op'))).to.deep.equal([true, false, false, true]);
     expect(all.map(isView)).to.deep.equal([true, true, false, true]);
@@ -277,7 +277,7 @@ describe('The status of an operator', () => {
     });
   }
 
-  it('names the generation of the object with the specification', () => {
+  it('contains the generation of the object that holds the specification', () => {
     const status = statusOf([{ conditions: [ready('True', 'Ready')] }], { generation: 7 });
     const observed = { ...ready('True', 'Ready'), observedGeneration: 7 };
     expect(status).to.deep.equal({
@@ -287,7 +287,7 @@ describe('The status of an operator', () => {
     });
   });
 
-  it('has the problems of a controller that cannot run, without its target', () => {
+  it('contains the problems of a controller that cannot run, but not the target of the controller', () => {
     const problems = Array.from({ length: 12 }, (_, n) => ({ path: ['x'], message: `no ${n}` }));
     const lines = problems.map(({ message }) => `operator op: x: ${message}`);
     const { conditions, controllers } = statusOf([{ problems }]);
@@ -301,7 +301,7 @@ describe('The status of an operator', () => {
     expect(conditions).to.deep.equal([ready('False', 'NotReady', `c0: ${message}`)]);
   });
 
-  it('has the problems of the operator as a whole, cut in the middle', () => {
+  it('contains the problems of the operator as one text, whose middle is cut out', () => {
     const problems = [{ path: [], message: 'x'.repeat(5_000) }];
     const [condition] = statusOf([{ conditions: [ready('False', 'NotReady')] }], {
       problems,

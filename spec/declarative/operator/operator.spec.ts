@@ -45,7 +45,7 @@ spec:
 /** Returns the line of `file:line:column: …`. */
 const lineOf = (text: string): number => Number(text.split(':')[1]);
 
-describe('Operator', () => {
+describe('DeclarativeOperator', () => {
   const cluster = testCluster();
   let manager: DeclarativeManager;
   let folder: string;
@@ -113,7 +113,7 @@ describe('Operator', () => {
     expect(lines[2]).to.match(/^operator\.yaml:14:\d+: spec\.controllers\[1\]\.pipeline\[1\]/);
   });
 
-  it('reports file and line of problems found at creation of its controllers', () => {
+  it('reports the file and the line of problems that are found when its controllers are created', () => {
     const mended = bad.replace(', typ: Watcher', '');
     const [loaded] = loadOperators(
       mended.replace('concatt', 'concat').replace('sell', 'sel'),
@@ -140,7 +140,7 @@ describe('Operator', () => {
     expect(readyOf(operator)).to.equal('False NotReady');
   });
 
-  it('accepts further controllers while it runs, valid or not', async () => {
+  it('accepts further controllers while it runs, also invalid ones', async () => {
     const group = new Group({ manager });
     const over = new AbortController();
     const running = group.start(over.signal);
@@ -184,14 +184,14 @@ describe('Operator', () => {
     expect(create).to.throw('My Shop').with.property('code', 'InvalidOption');
   });
 
-  it('is not ready without controllers', () => {
+  it('is not ready if it has no controllers', () => {
     const operator = DeclarativeOperator.create('shop', manager, { controllers: [] });
     expect(readyOf(operator)).to.equal('False NotReady');
     expect(operator.getStatus(3)).to.include({ observedGeneration: 3 });
   });
 });
 
-describe('Group', () => {
+describe('Group of declarative operators', () => {
   const cluster = testCluster();
 
   it('refuses a second operator of the same name, and a second start', async () => {
@@ -208,7 +208,7 @@ describe('Group', () => {
     await manager.stop();
   });
 
-  it('keeps a controller whose index in the specification changes', async () => {
+  it('does not restart a controller whose index in the specification changes', async () => {
     const { clock } = cluster();
     const manager = await DeclarativeManager.create({ client: cluster().client(), clock });
     const group = new Group({ manager });
@@ -235,7 +235,7 @@ describe('Group', () => {
     await manager.stop();
   });
 
-  it('retries a failed clean-up when a controller is added', async () => {
+  it('tries again to delete objects of a removed controller when a controller is added', async () => {
     const { clock, faults } = cluster();
     const admin = cluster().client();
     const user = 'operator';
@@ -264,7 +264,7 @@ describe('Group', () => {
     await running;
   });
 
-  it('runs an operator again that is upserted after its removal failed', async () => {
+  it('runs an operator again that is upserted after the removal of the operator failed', async () => {
     const { clock, faults } = cluster();
     const admin = cluster().client();
     const user = 'operator';
@@ -308,7 +308,7 @@ describe('Group', () => {
     await manager.stop();
   });
 
-  describe('with an operator that has views of an invalid kind', () => {
+  describe('with an operator whose controllers write views of an invalid kind', () => {
     /** An operator whose second controller writes a view that no server accepts. */
     const odd = {
       controllers: [
@@ -317,7 +317,7 @@ describe('Group', () => {
       ],
     };
 
-    it('runs, serves the other views and reports the kind', async () => {
+    it('runs the operator, serves its other views and reports the invalid kind', async () => {
       const { clock } = cluster();
       const manager = await DeclarativeManager.create({ client: cluster().client(), clock });
       const group = new Group({ manager, apiServer: { attach: () => undefined } });
@@ -332,7 +332,7 @@ describe('Group', () => {
       await running;
     });
 
-    it('removes other operators', async () => {
+    it('can remove other operators', async () => {
       const { clock } = cluster();
       const manager = await DeclarativeManager.create({ client: cluster().client(), clock });
       const group = new Group({ manager });

@@ -12,7 +12,7 @@ describe('A declarative operator', function () {
     return EmbeddedCluster.start({ simulateWorkloads: true, clock: new PatientClock() });
   };
 
-  it('reaches the same state after a crash at any request', async () => {
+  it('reaches the same state after a crash at each request as without a crash', async () => {
     const scenario = rolloutScenario<EmbeddedCluster<PatientClock>>();
     // For the state of the server, a write whose answer is lost equals one with an answer.
     const report = await crashPoints(

@@ -34,7 +34,7 @@ describe('DeclarativeController', () => {
     expect(scene.errors).to.deep.equal([]);
   });
 
-  it('shows the first problem of its specification, and the number of the others', async () => {
+  it('throws an error with the first problem of its specification and the number of the other problems', async () => {
     scene = await ControllerScene.start();
     const path = ['controllers', 0, 'sources'];
     const problems = [
@@ -54,7 +54,7 @@ describe('DeclarativeController', () => {
     }
   });
 
-  it('follows namespace and label selector, and deletes the results of objects that no longer match', async () => {
+  it('processes only objects that match its namespace and label selector, and deletes results when an object no longer matches', async () => {
     scene = await ControllerScene.start();
     await scene.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'other' } });
     await scene.run(copies({ labelSelector: { matchLabels: { app: 'x' } } }));
@@ -72,7 +72,7 @@ describe('DeclarativeController', () => {
     expect(await scene.names(Copies)).to.deep.equal(['a']);
   });
 
-  it('writes a view whatever its name, and then sends no more writes', async () => {
+  it('writes a view with any name once', async () => {
     scene = await ControllerScene.start();
     const names = ['(full reconcile)', '__proto__', 'constructor', 'web-TCP-80', 'é'];
     for (const [n, name] of names.entries()) await scene.put(configMap(`n-${n}`, { name }));
@@ -85,7 +85,7 @@ describe('DeclarativeController', () => {
     await scene.settled();
   });
 
-  it('joins native kinds, views, and a kind with itself by an alias', async () => {
+  it('joins kinds of the API server, views, and a kind with itself under an alias', async () => {
     scene = await ControllerScene.start();
     const watch = (as: string) => ({ apiGroup: '', kind: 'ConfigMap', as });
     await scene.run({
@@ -157,7 +157,7 @@ describe('DeclarativeController', () => {
     await scene.eventually(async () => expect(await scene.names(last)).to.deep.equal([]));
   });
 
-  it('settles when two controllers feed each other a bounded value', async () => {
+  it("stops writing when two controllers that read each other's results reach a limit", async () => {
     scene = await ControllerScene.start();
     const towards = (from: string, to: string) => ({
       name: `${from}-${to}`.toLowerCase(),

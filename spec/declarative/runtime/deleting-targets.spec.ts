@@ -13,7 +13,7 @@ const wanted = {
   target: { apiGroup: '', version: 'v1', kind: 'ConfigMap' },
 };
 
-describe('a target object that is being deleted', () => {
+describe('a target object that is still being deleted when it has to be written', () => {
   let scene: ControllerScene;
   afterEach(async () => scene.end());
 
@@ -39,7 +39,7 @@ describe('a target object that is being deleted', () => {
     return controller;
   }
 
-  it('is waited for without an error, and created again as soon as it is gone', async () => {
+  it('causes no error, and is created again as soon as its deletion has ended', async () => {
     const controller = await runBeside();
     const [condition] = controller.status().conditions;
     expect(condition?.message).to.contain('ConfigMap default/a is being deleted');
@@ -57,7 +57,7 @@ describe('a target object that is being deleted', () => {
     expect(scene.ready(controller)).to.equal('True Ready');
   });
 
-  it('is no longer waited for when its document has disappeared', async () => {
+  it('is not created again if its document is removed meanwhile', async () => {
     const controller = await runBeside();
     await scene.delete(view('Wanted', 'a'));
     await scene.eventually(() => expect(scene.ready(controller)).to.equal('True Ready'));
