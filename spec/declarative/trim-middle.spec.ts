@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { trimMiddle } from '../../lib/declarative/expression/operands.js';
 
-describe('trimMiddle', () => {
+describe('trimMiddle, which cuts out the middle of a text', () => {
   it('keeps the beginning and the end of a long text', () => {
     expect(trimMiddle('0123456789abcdef', 11)).to.equal('0123 … cdef');
   });
@@ -17,7 +17,7 @@ describe('trimMiddle', () => {
       .and.include('…');
   });
 
-  it('never exceeds the length or splits a character', () => {
+  it('returns no text that is too long, and splits no character', () => {
     const property = fc.property(
       fc.string({ unit: fc.constantFrom('a', 'é', '😀'), maxLength: 60 }),
       fc.integer({ min: 5, max: 40 }),

@@ -12,7 +12,7 @@ const page = 'docs/api-evolution.md';
 describe(page, () => {
   const file = scratchDirectory();
 
-  it('shows what its commands print', async () => {
+  it('shows the output that its commands print', async () => {
     for (const step of stepsOf(await readFile(page, 'utf8'))) {
       if (step.type === 'write') await writeFile(file(step.path), step.text);
       if (step.type !== 'run' || step.where !== 'here') continue;
@@ -25,7 +25,7 @@ describe(page, () => {
     }
   });
 
-  it('lists the rules', async () => {
+  it('lists all rules of the commands breaking and lint', async () => {
     const text = await readFile(page, 'utf8');
     expect(text).to.include(await rulesTable(breakingRules));
     expect(text).to.include(await rulesTable(lintRules));

@@ -11,7 +11,7 @@ function problems(code: string): string[] {
   return new Linter().verify(code, config).map(({ message }) => message);
 }
 
-describe('check of plain words', () => {
+describe('the check of words to avoid', () => {
   const again = '"anew" is not plain: write again.';
 
   it('finds an avoided word in a comment, a message and a title', () => {
@@ -29,7 +29,7 @@ describe('check of plain words', () => {
     expect(problems("const anew = { nobody: 'anew' };")).to.deep.equal([]);
   });
 
-  it('ignores quoted and hyphenated names', () => {
+  it('ignores words in quoted and hyphenated names', () => {
     expect(problems(`const text = 'User "nobody" reads by-nobody';`)).to.deep.equal([]);
     expect(problems("const text = 'when dnsPolicy is None';")).to.deep.equal([]);
   });

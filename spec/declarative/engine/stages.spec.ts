@@ -62,7 +62,7 @@ describe('@project', () => {
     ]);
   });
 
-  it('keeps the common result of two documents until both are removed', () => {
+  it('returns equal results of two documents twice', () => {
     expect(resultOf({ '@project': { same: true } }, a, b)).to.have.length(2);
   });
 });

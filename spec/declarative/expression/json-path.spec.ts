@@ -137,7 +137,7 @@ describe('Slices in a JSONPath', () => {
     ['1:3:-1', null, []],
     ['::0', null, []],
   ] as const) {
-    it(`such as [${slice}] select ${selected.join(', ') || 'nothing'} of five`, () => {
+    it(`select from the list 0 to 4 with [${slice}]: ${selected.join(', ') || 'nothing'}`, () => {
       const list = [0, 1, 2, 3, 4];
       expect(evaluate(`$.list[${slice}]`, { list })).to.equal(first);
       const source = { list: '$.list', [`$.list[${slice}]`]: 'new' };

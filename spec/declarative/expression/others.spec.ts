@@ -73,7 +73,7 @@ describe('@selector', () => {
       false,
     ],
   ] as const) {
-    it(`${JSON.stringify(selector)} ${selects ? 'selects' : 'does not select'}`, () => {
+    it(`${selects ? 'selects' : 'does not select'} the labels with ${JSON.stringify(selector)}`, () => {
       const source = { '@selector': ['$.selector', '$.labels'] };
       expect(evaluate(source, { selector, labels })).to.equal(selects);
       expect(evaluate({ '@selector': [selector, '$.labels'] }, { labels })).to.equal(selects);

@@ -34,7 +34,7 @@ describe('DeclarativeController', () => {
     expect(scene.errors).to.deep.equal([]);
   });
 
-  it('throws an error with the first problem of its specification and the number of the other problems', async () => {
+  it('has a Ready condition with the first problem of its specification and the number of the other problems', async () => {
     scene = await ControllerScene.start();
     const path = ['controllers', 0, 'sources'];
     const problems = [

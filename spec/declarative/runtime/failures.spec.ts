@@ -39,7 +39,7 @@ describe('failures of declarative controllers', () => {
   let scene: ControllerScene;
   afterEach(async () => scene.end());
 
-  it('names every kind that is not served, of sources and target', async () => {
+  it('name every kind of sources and targets that the server does not serve', async () => {
     scene = await ControllerScene.start();
     const typo = { apiGroup: '', kind: 'Namespac' };
     const controller = scene.controller({
@@ -57,7 +57,7 @@ describe('failures of declarative controllers', () => {
   });
 
   describe('a failing write', () => {
-    it('is retried without losing later changes', async () => {
+    it('is retried, and changes that occur meanwhile are written too', async () => {
       scene = await ControllerScene.start();
       const [controller] = (await scene.run(wanted)) as [DeclarativeController];
       const fault = writesFail(scene);
@@ -79,7 +79,7 @@ describe('failures of declarative controllers', () => {
       expect(controller.status().lastErrors.length).to.be.above(0);
     });
 
-    it('is retried after a conflict without a reported error', async () => {
+    it('is retried after a conflict, and not reported as an error', async () => {
       scene = await ControllerScene.start();
       await scene.run(wanted);
       const conflicts = (['create', 'update', 'patch'] as const).map((verb) =>
@@ -96,7 +96,7 @@ describe('failures of declarative controllers', () => {
       expect(scene.errors).to.deep.equal([]);
     });
 
-    it('is reported if it ends in conflicts again and again', async () => {
+    it('is reported if it repeatedly ends in conflicts', async () => {
       scene = await ControllerScene.start();
       const [controller] = (await scene.run(wanted)) as [DeclarativeController];
       const fault = scene.base.cluster.faults.add({
@@ -113,7 +113,7 @@ describe('failures of declarative controllers', () => {
       expect(scene.ready(controller)).to.equal('True Ready');
     });
 
-    it('does not count a document twice when retried: one delete removes the object', async () => {
+    it('does not count its document twice when it is retried, so that one delete of the document deletes the object', async () => {
       scene = await ControllerScene.start();
       await scene.run(wanted);
       const { clock } = scene.base;
@@ -128,7 +128,7 @@ describe('failures of declarative controllers', () => {
       expect(await scene.names(ConfigMaps)).to.not.include('a');
     });
 
-    it('is not retried for an object that is no longer desired', async () => {
+    it('is not retried if its source object is deleted meanwhile', async () => {
       scene = await ControllerScene.start();
       await scene.run(wanted);
       const { clock } = scene.base;
@@ -142,7 +142,7 @@ describe('failures of declarative controllers', () => {
     });
   });
 
-  describe('a quarantined source object', () => {
+  describe('a source object that the cache has quarantined', () => {
     const periodic = {
       ...{ apiGroup: 'source.dcontroller.io', kind: 'Periodic' },
       parameters: { period: '30s' },
@@ -153,7 +153,7 @@ describe('failures of declarative controllers', () => {
       pipeline: { '@project': { metadata: sameName, data: '$.data' } },
     };
 
-    it('keeps its last valid state in results, and does not affect other objects', async () => {
+    it('keeps its last valid state in the results, and does not affect other objects', async () => {
       scene = await ControllerScene.start();
       await scene.put(configMap('a', { x: '1' }));
       await scene.run(copies);
@@ -190,7 +190,7 @@ describe('failures of declarative controllers', () => {
       return { ...rest, metadata: { ...metadata, labels } };
     };
 
-    it('delays deletes of objects of earlier processes until it is valid', async () => {
+    it('delays the deletion of objects of earlier processes until it is valid', async () => {
       scene = await ControllerScene.start();
       for (const name of ['a', 'b', 'c']) await scene.put(source(name));
       const [first] = (await scene.run(copies)) as [DeclarativeController];
@@ -221,8 +221,8 @@ describe('failures of declarative controllers', () => {
     });
   });
 
-  describe('a data error', () => {
-    it('drops its document with path and value, and does not affect others', async () => {
+  describe('a data error in an expression', () => {
+    it('is reported with its path and value, and drops only the document for which it occurs', async () => {
       scene = await ControllerScene.start();
       await scene.put(view('Wanted', 'bad', { n: 'seven' }));
       await scene.put(view('Wanted', 'good', { n: 7 }));
@@ -242,7 +242,7 @@ describe('failures of declarative controllers', () => {
       expect(await scene.names(Copies)).to.deep.equal(['bad', 'good']);
     });
 
-    it('is reported for a result without a name, or with a name that no server accepts', async () => {
+    it('is reported for a result without a name, or with a name that an API server refuses', async () => {
       scene = await ControllerScene.start();
       const metadata = { name: '$.called', namespace: 'default' };
       const [controller] = await scene.run({ ...sums, pipeline: [{ '@project': { metadata } }] });
@@ -268,7 +268,7 @@ describe('failures of declarative controllers', () => {
       expect(controller?.status().conditions[0]?.message).to.contain('(and 2 more)');
     });
 
-    it('is reported for the source object if a stage between has left out its name', async () => {
+    it('is reported for the source object, even if an earlier stage left out the name of the object', async () => {
       scene = await ControllerScene.start();
       const nameless = { '@project': { n: '$.n' } };
       await scene.run({ ...sums, pipeline: [nameless, ...sums.pipeline] });
@@ -277,7 +277,7 @@ describe('failures of declarative controllers', () => {
       expect(scene.errors[0]).to.include({ stage: '@project', subject: 'default/a' });
     });
 
-    it('names the first of thousands of names that documents share, and the number of the others', async () => {
+    it('is reported as the first of thousands of names that several documents have, and the number of the other names', async () => {
       scene = await ControllerScene.start();
       const both = Array.from({ length: 2_000 }, (_, n) => ({ name: `n-${n >> 1}`, n }));
       await scene.put(view('Wanted', 'a', { both }));
@@ -291,7 +291,7 @@ describe('failures of declarative controllers', () => {
       expect(controller?.status().conditions[0]?.message).to.contain('(and 999 more)');
     });
 
-    it("does not reveal data of Secrets, nor the server's answer about them", async () => {
+    it("does not quote data of Secrets, or the server's answer about Secrets", async () => {
       scene = await ControllerScene.start();
       const data = { n: Buffer.from('hush').toString('base64') };
       const metadata = { name: 's', namespace: 'default' };
@@ -332,7 +332,7 @@ describe('failures of declarative controllers', () => {
     });
   });
 
-  describe('a status', () => {
+  describe('the Ready condition in a status', () => {
     it('is False with the path of an invalid specification, and the controller does not run', async () => {
       scene = await ControllerScene.start();
       const spec = { ...sums, pipeline: [{ '@project': { n: { '@concatt': [1, 2] } } }] };
@@ -363,7 +363,7 @@ describe('failures of declarative controllers', () => {
       expect(scene.base.clock.pendingTimers).to.equal(0);
     });
 
-    it('reports a denied source once, until access is granted', async () => {
+    it('reports once that the server forbids access to a source, until access is granted', async () => {
       scene = await ControllerScene.start();
       const refused = scene.base.cluster.faults.add({
         match: { resource: 'pods', user: 'operator' },
@@ -386,7 +386,7 @@ describe('failures of declarative controllers', () => {
       await scene.eventually(() => expect(scene.ready(controller)).to.equal('True Ready'));
     });
 
-    it('reports that drift is not reverted while its target cannot be watched', async () => {
+    it('reports that changes by others are not undone while its target cannot be watched', async () => {
       scene = await ControllerScene.start();
       const seen: string[] = [];
       const controller: DeclarativeController = scene.controller(wanted, {
@@ -408,7 +408,7 @@ describe('failures of declarative controllers', () => {
       expect(scene.ready(controller)).to.equal('True Ready');
     });
 
-    it('names a source by its index in the specification, next to a Periodic source', () => {
+    it('names a source by its index in the specification, also if a Periodic source stands before it', () => {
       const sources = [
         { apiGroup: 'source.dcontroller.io', kind: 'Periodic' },
         { apiGroup: '', kind: 'Pod' },
@@ -421,7 +421,7 @@ describe('failures of declarative controllers', () => {
       });
     });
 
-    it('keeps the last ten errors, and counts the others', async () => {
+    it('contains the last ten errors, and the number of the others', async () => {
       scene = await ControllerScene.start();
       const [controller] = (await scene.run(sums)) as [DeclarativeController];
       for (let n = 0; n < 12; n++) await scene.put(view('Wanted', `bad-${n}`, { n: 'x' }));
@@ -433,7 +433,7 @@ describe('failures of declarative controllers', () => {
       expect(controller.status().conditions[0]?.message).to.contain('(and 11 more)');
     });
 
-    it('notifies its listener of changes, and continues if the listener throws', async () => {
+    it('is reported to a listener when it changes, also after the listener throws', async () => {
       scene = await ControllerScene.start();
       const seen: string[] = [];
       const controller: DeclarativeController = scene.controller(sums, {

@@ -11,10 +11,10 @@ function newBrake(): FeedbackBrake {
   return new FeedbackBrake(new VirtualClock(), defaultGrowthLimit, () => undefined);
 }
 
-describe('FeedbackBrake', () => {
+describe('FeedbackBrake, which slows controllers that react to their own writes', () => {
   const long = { object: 'a', depth: 51 };
 
-  it('slows the writes of a long chain from the 21st within a minute, twice as much each time', async () => {
+  it('slows writes that result from more than 50 earlier writes from the 21st in a minute on, each time twice as long', async () => {
     const clock = new VirtualClock();
     let changes = 0;
     const brake = new FeedbackBrake(clock, defaultGrowthLimit, () => changes++);
@@ -46,7 +46,7 @@ describe('FeedbackBrake', () => {
     expect([changes, brake.braked, brake.take(long)]).to.deep.equal([2, undefined, 0]);
   });
 
-  it('does not slow 21 writes of a long chain in more than a minute, nor after a stop', async () => {
+  it('does not slow such writes if 21 of them take more than a minute, or after a stop', async () => {
     const clock = new VirtualClock();
     const brake = new FeedbackBrake(clock, defaultGrowthLimit, () => undefined);
     for (let n = 0; n < 50; n++) {
@@ -63,7 +63,7 @@ describe('FeedbackBrake', () => {
     expect(brake.take(long)).to.equal(1_000);
   });
 
-  it('allows growth by 10,000 objects, and one more per deleted object', () => {
+  it('allows 10,000 additional objects, and one more for each deleted object', () => {
     const brake = newBrake();
     for (let n = 0; n < 10_000; n++) brake.wrote({ object: `o${n}`, depth }, 10);
     expect(brake.refuses({ object: 'another', depth }, 10)).to.equal(true);
@@ -73,7 +73,7 @@ describe('FeedbackBrake', () => {
     expect(brake.refuses({ object: 'another', depth }, 10)).to.equal(false);
   });
 
-  it('allows growth by 64 MiB, counting the current size of each object', () => {
+  it('allows additional objects of 64 MiB, for which it adds up the current sizes', () => {
     const brake = newBrake();
     const most = 64 * 1024 ** 2;
     brake.wrote({ object: 'a', depth }, most - 10);

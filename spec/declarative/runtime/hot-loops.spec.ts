@@ -49,11 +49,11 @@ function throttled(controller: DeclarativeController | undefined): string {
   return found === undefined ? 'absent' : `${found.status} ${found.reason}`;
 }
 
-describe('feedback of declarative controllers', () => {
+describe('a loop of declarative controllers that react to their own writes', () => {
   let scene: ControllerScene;
   afterEach(async () => scene.end());
 
-  it('is detected in an endless loop, throttled, and reported with both controllers', async () => {
+  it('is detected and throttled, and reported with the names of both controllers', async () => {
     scene = await ControllerScene.start();
     const [first] = await scene.run(counter('Ping', 'Pong'), counter('Pong', 'Ping'));
     await scene.put(view('Ping', 'a', { spec: { n: 0 } }));
@@ -73,7 +73,7 @@ describe('feedback of declarative controllers', () => {
     expect(count(after) - count(before)).to.be.below(10);
   });
 
-  it('is detected when each write has another name, without affecting other controllers', async () => {
+  it('is detected when each write creates another object, and does not affect other controllers', async () => {
     scene = await ControllerScene.start();
     const [looping, other] = await scene.run(growing(longer), copies);
     await scene.put(view('Node', 'n'));
@@ -90,7 +90,7 @@ describe('feedback of declarative controllers', () => {
     expect(await scene.names(Nodes)).to.include('otherx');
   });
 
-  it('stops at a name of 253 characters, with a reported error', async () => {
+  it('stops at a name of 253 characters, and is then reported as an error', async () => {
     scene = await ControllerScene.start();
     const [controller] = await scene.run(growing(longer));
     await scene.put(view('Node', 'n'.repeat(250)));
@@ -101,7 +101,7 @@ describe('feedback of declarative controllers', () => {
     expect(controller?.status().lastErrors.join()).to.contain('at most 253');
   });
 
-  it('stops at a view of 1.5 MiB, with a reported error', async () => {
+  it('stops at a view of 1.5 MiB, and is then reported as an error', async () => {
     scene = await ControllerScene.start();
     const twice = { '@concat': ['$.text', '$.text'] };
     const [controller] = await scene.run(growing('$.metadata.name' as never, { text: twice }));
@@ -112,7 +112,7 @@ describe('feedback of declarative controllers', () => {
     expect(controller?.status().lastErrors.join()).to.contain('1.5 MiB');
   });
 
-  it('is no longer reported in the condition once the loop is broken', async () => {
+  it('is no longer reported in the condition Throttled when the loop has ended', async () => {
     scene = await ControllerScene.start();
     const [controller] = await scene.run(growing(longer));
     await scene.put(view('Node', 'n'));
@@ -126,7 +126,7 @@ describe('feedback of declarative controllers', () => {
     );
   });
 
-  it('is detected when another client reverts each write', async () => {
+  it('is also detected when another client reverts each write of a controller', async () => {
     scene = await ControllerScene.start();
     const [controller] = await scene.run(copies);
     await scene.put(view('Wish', 'a', { data: { x: '1' } }));
@@ -141,7 +141,7 @@ describe('feedback of declarative controllers', () => {
     expect(scene.errors.at(-1)?.message).to.contain('somebody').and.contain('ConfigMap default/a');
   });
 
-  it('remains throttled if a controller in the loop also has a Periodic source', async () => {
+  it('is also throttled if one of its controllers has a Periodic source', async () => {
     scene = await ControllerScene.start();
     const periodic = { apiGroup: 'source.dcontroller.io', kind: 'Periodic', type: 'Periodic' };
     const rounds = { ...periodic, parameters: { period: '2s' } };
@@ -167,7 +167,7 @@ describe('feedback of declarative controllers', () => {
     expect((await n()) - before).to.be.below(20);
   });
 
-  it('stops at a limit of objects without affecting other controllers, and recovers with a fix', async () => {
+  it('stops at a limit of objects, does not affect other controllers, and ends when its cause is corrected', async () => {
     scene = await ControllerScene.start();
     const [other] = await scene.run(copies);
     const growth = { objects: 20, bytes: 1024 ** 2 };
@@ -194,7 +194,7 @@ describe('feedback of declarative controllers', () => {
     expect(scene.ready(mended)).to.equal('True Ready');
   });
 
-  it('stops at a limit of bytes, and continues once there is room', async () => {
+  it('stops at a limit of bytes, and continues when the objects have become smaller', async () => {
     scene = await ControllerScene.start();
     await scene.run(copies);
     const growth = { objects: 10_000, bytes: 10_000 };

@@ -33,7 +33,7 @@ describe('the lifecycle of declarative controllers', () => {
   let scene: ControllerScene;
   afterEach(async () => scene.end());
 
-  it('discovers the versions of native kinds', async () => {
+  it('finds by discovery the versions of kinds that the API server serves', async () => {
     scene = await ControllerScene.start();
     await scene.put(configMap('a', { x: '1' }));
     await scene.run(secrets);
@@ -41,7 +41,7 @@ describe('the lifecycle of declarative controllers', () => {
     expect(secret?.['data']).to.deep.equal({ x: Buffer.from('1').toString('base64') });
   });
 
-  it('writes nothing in a steady state or after a restart', async () => {
+  it('writes nothing while nothing changes, nor after a restart', async () => {
     scene = await ControllerScene.start();
     const { cluster, clock } = scene.base;
     for (const name of ['a', 'b', 'c']) await scene.put(configMap(name, { x: '1' }));
@@ -65,7 +65,7 @@ describe('the lifecycle of declarative controllers', () => {
     expect(gets).to.be.at.most(4 * 3);
   });
 
-  it('writes and deletes nothing before all sources are synced', async () => {
+  it('writes and deletes nothing before the lists of all sources are complete', async () => {
     scene = await ControllerScene.start();
     const left = { ...Secrets, metadata: keyOfA, data: { x: 'MQ==' } };
     await scene.client.apply(left, { fieldManager: 'op/secrets' });
@@ -102,7 +102,7 @@ describe('the lifecycle of declarative controllers', () => {
     );
   });
 
-  it('writes and deletes nothing if a source names a namespace of a kind without namespaces', async () => {
+  it('writes and deletes nothing if a source has a namespace although its kind is cluster-scoped', async () => {
     scene = await ControllerScene.start();
     await scene.client.apply(configMap('left'), { fieldManager: 'op/copies' });
     const controller = scene.controller({
@@ -117,7 +117,7 @@ describe('the lifecycle of declarative controllers', () => {
     expect(controller.status().conditions[0]?.message).to.include('Namespace is cluster-scoped');
   });
 
-  it('deletes nothing while views are still empty because their writer has not run', async () => {
+  it('deletes nothing while views are empty only because the controller that writes them has not run yet', async () => {
     scene = await ControllerScene.start();
     await scene.put(configMap('a', { x: '1' }));
     const written = { ...Secrets, metadata: keyOfA, type: 'Opaque', data: { x: 'MQ==' } };
@@ -141,7 +141,7 @@ describe('the lifecycle of declarative controllers', () => {
     expect((await scene.get(Secrets, keyOfA))?.metadata.uid).to.equal(before?.metadata.uid);
   });
 
-  it('warns of a view that no controller fills', async () => {
+  it('warns about a view that no controller writes', async () => {
     scene = await ControllerScene.start();
     const { sources, pipeline } = secrets;
     const filler = { name: 'views', sources, pipeline, target: { kind: 'Copy' } };
@@ -154,7 +154,7 @@ describe('the lifecycle of declarative controllers', () => {
     ]);
   });
 
-  it('does not wait for objects that cannot be written', async () => {
+  it('does not wait for views that another controller cannot write', async () => {
     scene = await ControllerScene.start();
     await scene.put(view('Wish', 'a', { marks: { x: '1' } }));
     await scene.put(view('Wish', 'b', { marks: 'no labels' }));
@@ -171,7 +171,7 @@ describe('the lifecycle of declarative controllers', () => {
     expect(await scene.names(Secrets)).to.deep.equal(['a']);
   });
 
-  describe('a stop', () => {
+  describe('the stop of a declarative controller', () => {
     it('keeps the objects the controller wrote, and leaves no watches', async () => {
       scene = await ControllerScene.start();
       await scene.put(configMap('a', { x: '1' }));
@@ -185,7 +185,7 @@ describe('the lifecycle of declarative controllers', () => {
       expect(await failureOf(controller.start())).to.have.property('code', 'AlreadyStarted');
     });
 
-    it('deletes with the clean-up policy the objects that the controller wrote, even in earlier processes', async () => {
+    it('deletes with the clean-up policy "delete" the objects that the controller wrote, also in earlier processes', async () => {
       scene = await ControllerScene.start();
       await scene.put(configMap('a', { x: '1' }));
       await scene.put({ ...configMap('mine'), ...Secrets });
@@ -199,7 +199,7 @@ describe('the lifecycle of declarative controllers', () => {
       expect(await scene.names(Secrets)).to.deep.equal(['mine']);
     });
 
-    it('removes the fields that a Patcher has set if the clean-up policy is delete', async () => {
+    it('removes the fields that a Patcher has set if the clean-up policy is "delete"', async () => {
       scene = await ControllerScene.start();
       await scene.put(configMap('a', { x: '1' }));
       await scene.put(view('Note', 'a', { note: 'hello' }));
@@ -210,7 +210,7 @@ describe('the lifecycle of declarative controllers', () => {
       expect(await scene.get(ConfigMaps, keyOfA)).to.deep.include({ data: { x: '1' } });
     });
 
-    it('does not delete objects outside the namespaces of the cache, nor does the initial reconcile', async () => {
+    it('does not delete objects outside of the namespaces of the cache', async () => {
       scene = await ControllerScene.start({ cacheOptions: { namespaces: ['default'] } });
       const left = (namespace: string) => ({ ...Secrets, metadata: { name: 'left', namespace } });
       for (const namespace of ['default', 'kube-system']) {
@@ -225,7 +225,7 @@ describe('the lifecycle of declarative controllers', () => {
       expect(await there()).to.deep.equal(['kube-system']);
     });
 
-    it('deletes objects of earlier processes with the clean-up policy, even without a start', async () => {
+    it('deletes objects of earlier processes with the clean-up policy "delete", also if the controller was not started', async () => {
       scene = await ControllerScene.start();
       await scene.client.apply(
         { ...Secrets, metadata: { name: 'left', namespace: 'default' }, data: { x: 'MQ==' } },
@@ -235,7 +235,7 @@ describe('the lifecycle of declarative controllers', () => {
       expect(await scene.names(Secrets)).to.deep.equal([]);
     });
 
-    it('fails when the objects to delete cannot be listed', async () => {
+    it('fails when the objects that it has to delete cannot be listed', async () => {
       scene = await ControllerScene.start();
       const fault = scene.base.cluster.faults.add({
         match: { verb: 'list', resource: 'secrets' },
@@ -246,7 +246,7 @@ describe('the lifecycle of declarative controllers', () => {
       expect(fault.struck).to.be.above(0);
     });
 
-    it('ends the wait for a kind and for the initial reconcile', async () => {
+    it('rejects a call of whenSynced that waits for a kind that the server does not serve', async () => {
       scene = await ControllerScene.start();
       const controller = scene.controller({
         ...secrets,
@@ -259,7 +259,7 @@ describe('the lifecycle of declarative controllers', () => {
       expect(await waiting).to.have.property('code', 'Stopped');
     });
 
-    it('prevents a later start', async () => {
+    it('makes a later start fail', async () => {
       scene = await ControllerScene.start();
       const controller = scene.controller(secrets);
       await controller.stop();
@@ -280,7 +280,7 @@ describe('the lifecycle of declarative controllers', () => {
       }
     };
 
-    it('writes to all other namespaces if one is forbidden, and reports that one', async () => {
+    it('writes to the other namespaces if access to one is forbidden, and reports the forbidden one', async () => {
       scene = await ControllerScene.start();
       await putIn('locked', 'open');
       scene.base.cluster.faults.add({
@@ -326,7 +326,7 @@ describe('the lifecycle of declarative controllers', () => {
     expect(await annotationsOfA(scene)).to.equal(null);
   });
 
-  it('retries the patch of a missing object', async () => {
+  it('patches a missing object when it has been created', async () => {
     scene = await ControllerScene.start();
     const controller = scene.controller(notes);
     await controller.start();
@@ -342,7 +342,7 @@ describe('the lifecycle of declarative controllers', () => {
     expect(await annotationsOfA(scene)).to.deep.equal({ 'example.com/note': 'hello' });
   });
 
-  it('writes only as the leader, and reconciles everything as a new leader', async () => {
+  it('writes only while its process leads, and reconciles all objects when its process becomes the leader', async () => {
     const leadership = new ScriptedLeadership();
     scene = await ControllerScene.start({
       leaderElection: leadership,
@@ -369,7 +369,7 @@ describe('the lifecycle of declarative controllers', () => {
     });
   });
 
-  it('does not read views that were filled in an earlier term as the leader', async () => {
+  it('does not read views that were written in an earlier term of leadership', async () => {
     const leadership = new ScriptedLeadership();
     scene = await ControllerScene.start({
       leaderElection: leadership,

@@ -17,7 +17,7 @@ describe('the log of a declarative controller', () => {
       .filter(({ message }) => message.includes(text))
       .map(({ level, message }) => `${level} ${message}`);
 
-  it('names a kind of the target that is not served, once for all look-ups', async () => {
+  it('names once a kind of the target that the server does not serve, however often it is looked up', async () => {
     scene = await ControllerScene.start();
     const target = { apiGroup: 'nope.example.com', kind: 'Nope' };
     const controller = scene.controller({ ...copies, target });
@@ -30,7 +30,7 @@ describe('the log of a declarative controller', () => {
     await controller.stop();
   });
 
-  it('names each source object whose result has no name, and repeats it only after a change', async () => {
+  it('names each source object whose result has no name, and names it again only after a change', async () => {
     scene = await ControllerScene.start();
     const periodic = {
       ...{ apiGroup: 'source.dcontroller.io', kind: 'Periodic' },
@@ -86,7 +86,7 @@ describe('the log of a declarative controller', () => {
     expect(more).to.deep.equal([]);
   });
 
-  it('names an object whose writes keep ending in conflicts', async () => {
+  it('names an object whose writes repeatedly end in conflicts', async () => {
     scene = await ControllerScene.start();
     const target = { apiGroup: '', version: 'v1', kind: 'ConfigMap' };
     await scene.run({ ...copies, target });
@@ -101,7 +101,7 @@ describe('the log of a declarative controller', () => {
     expect(found).to.have.length(scene.errors.length);
   });
 
-  it('names an object of another controller once, however often that controller writes it', async () => {
+  it('names an object of another controller once, however often the other controller writes it', async () => {
     scene = await ControllerScene.start();
     const target = { apiGroup: '', version: 'v1', kind: 'ConfigMap' };
     await scene.put(configMap('theirs'));
@@ -135,7 +135,7 @@ describe('the log of a declarative controller', () => {
     expect(reads()).to.equal(before);
   });
 
-  it('names an object whose namespace is missing once, and writes it soon after the namespace exists', async () => {
+  it('names once an object whose namespace is missing, which is written soon after the namespace exists', async () => {
     scene = await ControllerScene.start();
     const target = { apiGroup: '', version: 'v1', kind: 'ConfigMap' };
     const metadata = { name: '$.metadata.name', namespace: 'later' };
@@ -161,7 +161,7 @@ describe('the log of a declarative controller', () => {
     expect(scene.ready(controller)).to.equal('True Ready');
   });
 
-  it('has at most three objects whose namespace is missing in two seconds', async () => {
+  it('names at most three objects whose namespace is missing in two seconds', async () => {
     scene = await ControllerScene.start();
     const target = { apiGroup: '', version: 'v1', kind: 'ConfigMap' };
     const metadata = { name: '$.metadata.name', namespace: 'later' };

@@ -56,7 +56,7 @@ function partsOf(sources: PipelineRunParts['sources'], { enqueued }: Context): P
 }
 
 describe('PipelineRun', () => {
-  it('processes the initial lists in slices, and yields to other work between them', async () => {
+  it('processes the initial lists in slices, between which other work of the process can run', async () => {
     const count = 25 * documentsInTurn;
     let reads = 0;
     const perTurn: number[] = [];
@@ -95,7 +95,7 @@ describe('PipelineRun', () => {
     await setup.end();
   });
 
-  it('has no result before the lists of all sources are complete', async () => {
+  it('returns no result before the lists of all sources are complete', async () => {
     const listed = new AbortController();
     const document = { metadata: { name: 'a' } };
     const documents = {
@@ -123,7 +123,7 @@ describe('PipelineRun', () => {
     await setup.end();
   });
 
-  it('has no result before the views that it reads are written again, and then has all their objects', async () => {
+  it('returns no result before the views that it reads are written again, and then a result with all of their objects', async () => {
     const [filled, shown] = [new AbortController(), new AbortController()];
     const document = { metadata: { name: 'a' } };
     const documents = {
@@ -155,7 +155,7 @@ describe('PipelineRun', () => {
     await setup.end();
   });
 
-  it('enqueues names that the pipeline no longer produces after a restart', async () => {
+  it('enqueues names of objects that the pipeline no longer returns after it was restarted', async () => {
     const setup = await ManagerSetup.start();
     const context = new Context(setup);
     const document = { metadata: { name: 'a' } };
@@ -248,7 +248,7 @@ describe('PipelineRun', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('shares objects with the cache, except for decoded Secrets', async () => {
+  it('returns the objects of the cache without a copy, except for decoded Secrets', async () => {
     const setup = await ManagerSetup.start();
     const data = { x: Buffer.from('hush').toString('base64') };
     await setup.person.create(configMap('a', { x: '1' }));
@@ -326,7 +326,7 @@ describe('PipelineRun', () => {
       expect(setup.clock.pendingTimers).to.equal(0);
     });
 
-    it('reports each new problem of a source once, and has the state of all sources', async () => {
+    it('reports each new problem of a source once, and returns the state of all sources together', async () => {
       const setup = await ManagerSetup.start();
       const context = new Context(setup);
       const [pods, nodes] = [newFake(), newFake()];
@@ -371,7 +371,7 @@ describe('PipelineRun', () => {
       await setup.end();
     });
 
-    it('enqueues one full reconcile in each period, until it is stopped', async () => {
+    it('enqueues a reconcile of all objects once in each period, until it is stopped', async () => {
       const setup = await ManagerSetup.start();
       const { clock } = setup;
       const context = new Context(setup);

@@ -87,7 +87,7 @@ describe('PipelineState', () => {
     expect(state.work(100)?.event).to.equal(undefined);
   });
 
-  it('finds all changed documents after allChanged, without a report for each', () => {
+  it('finds all changed documents after a call of allChanged, without a call for each document', () => {
     const store = new Store('A');
     const state = stateOf(doubled, [store]);
     for (const name of ['a', 'b']) {
@@ -112,7 +112,7 @@ describe('PipelineState', () => {
     expect(state.desired.get('a')?.document).to.equal(store.documents.get('a'));
   });
 
-  it('joins all pairs of 400 objects that two sources show', () => {
+  it('joins all pairs of 400 objects that are in two sources', () => {
     const store = new Store('A');
     const other = new Store('B', store.documents);
     const pair = { name: { '@concat': ['$.A.metadata.name', '-', '$.B.metadata.name'] } };
@@ -125,7 +125,7 @@ describe('PipelineState', () => {
     expect(state.desired.size).to.equal(160_000);
   });
 
-  it('applies a change of one object to all sources that show it at once', () => {
+  it('applies a change of an object to all sources that contain the object at once', () => {
     const [one, other] = [new Store('A'), new Store('B')];
     const same = { '@join': { '@eq': ['$.A.n', '$.B.n'] } };
     const state = stateOf(
@@ -150,7 +150,7 @@ describe('PipelineState', () => {
   });
 
   for (const sources of [1, 2, 3]) {
-    it(`reaches the result of a fresh start for any slices and order of changes of ${sources} sources`, () => {
+    it(`reaches the same result in whatever slices and order it processes changes of ${sources} sources`, () => {
       const change = fc.record({
         place: fc.nat(sources - 1),
         name: fc.constantFrom('a', 'b', 'c'),

@@ -138,7 +138,7 @@ function expected(all: readonly Thing[]): Record<string, unknown> {
 }
 
 describe('declarative controllers under random changes', () => {
-  it('reach the state that follows from their sources, despite faults, lost watches and edits', async () => {
+  it('write what follows from their sources, despite faults, lost watches and edits by others', async () => {
     const property = fc.asyncProperty(
       fc.array(step, { minLength: 1, maxLength: 25 }),
       async (steps) => {

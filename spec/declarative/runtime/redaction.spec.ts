@@ -30,7 +30,7 @@ describe("Redaction of a server's answer about a Secret", () => {
     expect(keyed).to.not.include('xyzzy').and.not.include('about');
   });
 
-  it('does not apply to other errors', () => {
+  it('does not change errors about other kinds', () => {
     const error = new Error('no connection');
     expect(hiding.ofWrite(error)).to.equal(error);
   });

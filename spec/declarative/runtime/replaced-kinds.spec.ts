@@ -58,7 +58,7 @@ describe('A declarative controller whose CRD is deleted and created again', () =
     }, 1_000);
   });
 
-  it('follows its source in the scope and version that are served now', async () => {
+  it('reads its source in the scope and version that are served now', async () => {
     const pipeline = [{ '@project': { metadata: sameName, data: { text: '$.text' } } }];
     const sources = [{ apiGroup: group, kind: 'Gizmo' }];
     await scene.run({
@@ -73,7 +73,7 @@ describe('A declarative controller whose CRD is deleted and created again', () =
     }, 1_000);
   });
 
-  it('looks for its new kind once, even while the readers of views start again', async () => {
+  it('looks up the new kind only once, even while the controllers that read views start again', async () => {
     const looks = { areScripted: false, count: 0 };
     const { base } = scene;
     const client: Client = {
@@ -103,7 +103,7 @@ describe('A declarative controller whose CRD is deleted and created again', () =
     );
   });
 
-  it('waits for the answer of a look-up before it looks again', async () => {
+  it('waits for the answer of a look-up of its kind before it looks up the kind again', async () => {
     const looks = { areHeld: false, count: 0, answer: deferred() };
     const { base } = scene;
     const client: Client = {
@@ -135,7 +135,7 @@ describe('A declarative controller whose CRD is deleted and created again', () =
     );
   });
 
-  it('waits for its source and its target while neither is served', async () => {
+  it('waits while the kinds of its source and its target are not served', async () => {
     const unhandled: unknown[] = [];
     const onUnhandled = (reason: unknown): void => void unhandled.push(reason);
     process.on('unhandledRejection', onUnhandled);

@@ -16,7 +16,7 @@ import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 const redaction = new Redaction(() => false);
 
 describe('ReportedErrors', () => {
-  it('keeps the last ten errors, and notifies of each', () => {
+  it('keeps the last ten errors, and passes each one to its listener', () => {
     const told: ReportedError[] = [];
     const onError = (error: ReportedError): void => void told.push(error);
     const clock = new VirtualClock();
@@ -36,7 +36,7 @@ describe('ReportedErrors', () => {
     expect(errors.all().at(-1)).to.include({ message, atMs: clock.now(), controller: 'c' });
   });
 
-  it('keeps only the last error of a repeatedly failing object', () => {
+  it('keeps only the last error of an object that fails repeatedly', () => {
     const told: ReportedError[] = [];
     const errors = new ReportedErrors({
       ...{ operator: 'op', controller: 'c', clock: new VirtualClock(), redaction },
@@ -60,7 +60,7 @@ describe('ReportedErrors', () => {
     expect(messages()).to.deep.equal([...later, other]);
   });
 
-  it('keeps valid object names where values are hidden, including capital letters', () => {
+  it('contains valid names of objects, also with capital letters, when values are left out', () => {
     const errors = new ReportedErrors({
       ...{ operator: 'op', controller: 'c', clock: new VirtualClock() },
       ...{ redaction: new Redaction(() => true), onError: () => undefined },
@@ -73,7 +73,7 @@ describe('ReportedErrors', () => {
     ]);
   });
 
-  it('trims long messages in the middle', () => {
+  it('cuts out the middle of long messages', () => {
     const clock = new VirtualClock();
     const onError = (): void => undefined;
     const errors = new ReportedErrors({
@@ -90,7 +90,7 @@ describe('ReportedErrors', () => {
   });
 });
 
-describe('The text of an error', () => {
+describe('The text of an error of a declarative controller', () => {
   const data = new DataError('@add', 'want a number', 'hunter2');
   const path = ['pipeline', 0, '@project'];
   for (const [place, hides, text] of [
@@ -158,7 +158,7 @@ describe('The conditions of a declarative controller', () => {
     });
   }
 
-  it('contain Throttled since the controller was first slowed down; it is False when the controller runs normally again', () => {
+  it('contain Throttled after the controller was slowed down, with status False when it runs normally again', () => {
     const health = new ControllerHealth(new VirtualClock());
     health.update(fine);
     expect(health.update({ ...fine, throttled: 'it feeds itself' })).to.equal(true);
@@ -172,7 +172,7 @@ describe('The conditions of a declarative controller', () => {
   });
 });
 
-describe('The error of a controller that feeds itself', () => {
+describe('The error about a controller that reacts to its own writes', () => {
   const key = { namespace: 'ns', name: 'a' };
   const object = (name: string, managers: readonly string[], data: object): ConfigMap => ({
     ...{ apiVersion: 'v1', kind: 'ConfigMap', data: { ...data } },
@@ -193,7 +193,7 @@ describe('The error of a controller that feeds itself', () => {
   const letters = ['a', 'b', 'c', 'd', 'e', 'f'];
   const numbered = (value: string): object => Object.fromEntries(letters.map((n) => [n, value]));
 
-  it('names the changed fields and the writers of the object and of its cause', async () => {
+  it('names the changed fields and the field managers that wrote the object and its source object', async () => {
     const cause = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'ns', name: 'b' };
     const client = clientOf(
       object('a', ['op/one', 'other', 'op/one'], numbered('2')),
@@ -212,7 +212,7 @@ describe('The error of a controller that feeds itself', () => {
     );
   });
 
-  it('contains "unknown writer" if the object and its cause cannot be read', async () => {
+  it('contains "unknown writer" if the object and its source object cannot be read', async () => {
     const trigger = { type: 'source', source: 'pipeline' } as const;
     const error = await hotLoopError(
       { ...slowed, trigger, live: undefined },

@@ -41,7 +41,7 @@ function failing(source: object) {
   }));
 }
 
-describe('Data of Secrets', () => {
+describe('Values of Secrets', () => {
   let scene: ControllerScene;
   afterEach(async () => scene.end());
 
@@ -73,7 +73,7 @@ describe('Data of Secrets', () => {
 
   const secrets = { apiGroup: '', version: 'v1', kind: 'Secret' };
 
-  it('do not appear in failures of controllers two views downstream', async () => {
+  it('do not appear in failures of controllers that read them through two views', async () => {
     scene = await ControllerScene.start();
     await scene.put(secret);
     const group = new Group({ manager: scene.manager });
@@ -102,7 +102,7 @@ describe('Data of Secrets', () => {
     expect(said).to.not.include('xyz');
   });
 
-  it('do not appear in failures of the controller that reads them', async () => {
+  it('do not appear in failures of the controller that reads the Secrets', async () => {
     scene = await ControllerScene.start();
     await scene.put(secret);
     const group = new Group({ manager: scene.manager });

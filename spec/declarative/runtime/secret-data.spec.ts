@@ -13,7 +13,7 @@ function base64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
-describe('The data of Secrets', () => {
+describe('The data of a Secret', () => {
   it('is decoded to strings for a pipeline', () => {
     const secret = { kind: 'Secret', type: 'Opaque', data: { a: base64('päss\n'), b: '' } };
     const document = { kind: 'Secret', type: 'Opaque', data: { a: 'päss\n', b: '' } };
@@ -21,12 +21,12 @@ describe('The data of Secrets', () => {
     expect(encodeSecret(document)).to.deep.equal(secret);
   });
 
-  it('keeps a byte order mark and invalid UTF-8', () => {
+  it('is decoded without losing a byte order mark or invalid UTF-8', () => {
     expect(bytesToText(Uint8Array.of(0xef, 0xbb, 0xbf, 0x61))).to.equal('\ufeffa');
     expect(bytesToText(Uint8Array.of(0x61, 0xff, 0xc3, 0xa4, 0xc3))).to.equal('a\udcffä\udcc3');
   });
 
-  it('is decoded byte by byte where it is not UTF-8', () => {
+  it('is decoded to one character for each byte that is not UTF-8', () => {
     const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
     const characterAt = (bytes: Uint8Array, at: number): string | undefined => {
       for (const length of [1, 2, 3, 4]) {
@@ -59,7 +59,7 @@ describe('The data of Secrets', () => {
     }
   });
 
-  it('is unchanged by decoding and encoding, for any bytes', () => {
+  it('is the same after decoding and encoding, for any bytes', () => {
     const bytes = fc.uint8Array({ maxLength: 12 });
     // Multi-byte characters are rare among random bytes.
     const texts = fc.string({ unit: 'binary' }).map((text) => Buffer.from(text));
@@ -73,33 +73,33 @@ describe('The data of Secrets', () => {
     fc.assert(property);
   });
 
-  it('includes stringData over data, with scalars as strings', () => {
+  it('is encoded from data and stringData, which takes precedence, with scalars as strings', () => {
     const document = { data: { a: 'x', n: 4.5, t: true }, stringData: { a: 'y' } };
     const data = { a: base64('y'), n: base64('4.5'), t: base64('true') };
     expect(encodeSecret(document)).to.deep.equal({ data });
     expect(encodeSecret({ stringData: {} })).to.deep.equal({});
   });
 
-  it('keeps nulls, and documents without data', () => {
+  it('is encoded without a change of nulls, and of documents without data', () => {
     expect(encodeSecret({ data: { a: null } })).to.deep.equal({ data: { a: null } });
     const none = { kind: 'Secret' };
     expect([decodeSecret(none), encodeSecret(none)]).to.deep.equal([none, none]);
   });
 
-  it('accepts any key, including __proto__', () => {
+  it('can have any key, including __proto__', () => {
     const data = JSON.parse(`{"__proto__":"${base64('x')}"}`) as object;
     expect(JSON.stringify(decodeSecret({ data }))).to.equal('{"data":{"__proto__":"x"}}');
     const stringData = JSON.parse('{"__proto__":"x"}') as object;
     expect(JSON.stringify(encodeSecret({ stringData }))).to.equal(JSON.stringify({ data }));
   });
 
-  it('is decoded without changing the input', () => {
+  it('is decoded into a copy', () => {
     const document = Object.freeze({ data: Object.freeze({ a: 'eA==' }) });
     expect(decodeSecret(document)).not.to.equal(document);
     expect(document).to.deep.equal({ data: { a: 'eA==' } });
   });
 
-  it('refuses a list or a map without revealing it', () => {
+  it('is refused if a value is a list or a map, with an error that does not quote the value', () => {
     for (const value of [['geheim'], { x: 'geheim' }]) {
       const encode = () => encodeSecret({ data: { key: value } });
       expect(encode).to.throw('data["key"]').with.property('code', 'InvalidObject');
@@ -107,7 +107,7 @@ describe('The data of Secrets', () => {
     }
   });
 
-  it('is recognized for Secrets of the core group only', () => {
+  it('is decoded only for Secrets of the core group', () => {
     expect([Secret, ConfigMap, { ...Secret, group: 'example.com' }].map(isSecret)).to.deep.equal([
       ...[true, false, false],
     ]);

@@ -44,9 +44,9 @@ const cases: readonly (readonly [predicate: unknown, heard: readonly (keyof type
     ],
   ];
 
-describe('sourcePredicate', () => {
+describe('sourcePredicate, which decides which events a source handles', () => {
   for (const [predicate, heard] of cases) {
-    it(`passes ${heard.join(', ') || 'nothing'} for ${JSON.stringify(predicate)}`, () => {
+    it(`lets ${heard.join(', ') || 'nothing'} pass for ${JSON.stringify(predicate)}`, () => {
       const { sources } = readController({
         name: 'c',
         sources: [{ apiGroup: 'apps', kind: 'Deployment', predicate }],

@@ -71,7 +71,7 @@ describe('sources of declarative controllers', () => {
       expect([heard?.['labels'], heard?.['image']]).to.deep.equal([{ x: '1' }, 'two']);
     });
 
-    it('ignore the status of a view, so that a controller can write the status of its own source', async () => {
+    it('ignore changes of the status of a view, so that a controller can write the status of its own source', async () => {
       scene = await ControllerScene.start();
       const named = { '@project': { metadata: sameName, status: { at: '@now' } } };
       await scene.run({
@@ -95,7 +95,7 @@ describe('sources of declarative controllers', () => {
       );
     });
 
-    it('handle objects that leave or enter the label selector, even if the predicate filters the update', async () => {
+    it('handle objects that begin or cease to match the label selector, even if the predicate filters the update', async () => {
       scene = await ControllerScene.start();
       const labelSelector = { matchLabels: { x: '1' } };
       await scene.put(deployment('one', { labels: { x: '1' } }));
@@ -108,7 +108,7 @@ describe('sources of declarative controllers', () => {
       expect(await scene.names(Copies)).to.deep.equal(['a']);
     });
 
-    it('handle adds and deletes independent of the predicate', async () => {
+    it('handle additions and deletions, whatever the predicate is', async () => {
       scene = await ControllerScene.start();
       await scene.run(copies({ predicate: { Not: 'ResourceVersionChanged' } }));
       await scene.put(deployment('one'));
@@ -140,7 +140,7 @@ describe('sources of declarative controllers', () => {
   });
 
   describe('of type Periodic', () => {
-    it('delete leftovers at their period, without delaying other writes', async () => {
+    it('delete objects of earlier processes once in a period, and do not delay other writes', async () => {
       scene = await ControllerScene.start();
       await scene.run(oneShot([periodic('30s')]));
       await scene.client.apply(configMap('left'), { fieldManager: 'op/made', force: true });
@@ -154,7 +154,7 @@ describe('sources of declarative controllers', () => {
       expect(await scene.names(ConfigMaps)).to.not.include('left');
     });
 
-    it('correct manual changes and delete leftovers', async () => {
+    it('correct manual changes, and delete objects of earlier processes', async () => {
       scene = await ControllerScene.start();
       const spec = {
         ...{ name: 'copies', target: { apiGroup: '', version: 'v1', kind: 'ConfigMap' } },
@@ -178,7 +178,7 @@ describe('sources of declarative controllers', () => {
       expect(all).to.not.have.property('left');
     });
 
-    it('include changes that a predicate has filtered', async () => {
+    it('process changes that a predicate has filtered', async () => {
       scene = await ControllerScene.start();
       const spec = copies({ predicate: 'GenerationChanged' }) as { sources: object[] };
       await scene.put(deployment('one'));
@@ -189,7 +189,7 @@ describe('sources of declarative controllers', () => {
       expect(Object.values(await scene.all(Copies))[0]).to.deep.include({ labels: { x: '1' } });
     });
 
-    it('evaluate expressions again that depend on the time', async () => {
+    it('cause expressions that depend on the time to be evaluated again', async () => {
       scene = await ControllerScene.start();
       const spec = {
         ...{ name: 'copies', target: { kind: 'Copy' } },
@@ -207,7 +207,7 @@ describe('sources of declarative controllers', () => {
       expect(await scene.names(Copies)).to.deep.equal([]);
     });
 
-    it('evaluate keys of groups again that depend on the time', async () => {
+    it('cause keys of groups that depend on the time to be evaluated again', async () => {
       scene = await ControllerScene.start();
       const isPast = { '@lt': ['$.until', '@now'] };
       const spec = {
@@ -229,7 +229,7 @@ describe('sources of declarative controllers', () => {
       expect([all['a']?.['ids'], all['b']?.['ids']]).to.deep.equal([['a'], ['b']]);
     });
 
-    it('provide a document when they are the only source', async () => {
+    it('provide a document when there is no other source', async () => {
       scene = await ControllerScene.start();
       const { pipeline, target } = oneShot() as { pipeline: unknown; target: unknown };
       await scene.run({ name: 'made', sources: [periodic('1m')], pipeline, target });
@@ -237,7 +237,7 @@ describe('sources of declarative controllers', () => {
     });
   });
 
-  it('keep the joined result while an object changes that both sources of a join contain', async () => {
+  it('keep the result of a join while an object changes that is in both sources of the join', async () => {
     scene = await ControllerScene.start();
     const source = { apiGroup: '', version: 'v1', kind: 'ConfigMap', namespace: 'default' };
     const group = (alias: string): string => `$.${alias}.data.group`;
@@ -270,7 +270,7 @@ describe('sources of declarative controllers', () => {
     expect((await scene.get(Secrets, key))?.metadata.uid).to.equal(before?.metadata.uid);
   });
 
-  describe('of an unserved kind', () => {
+  describe('of a kind that the server does not serve', () => {
     const widgets = (version: string | undefined) => ({
       ...{ name: 'widgets', target: { kind: 'Copy' } },
       sources: [{ apiGroup: 'example.com', ...(version && { version }), kind: 'Widget' }],
@@ -299,7 +299,7 @@ describe('sources of declarative controllers', () => {
     };
 
     for (const version of ['v1', undefined]) {
-      it(`wait for the kind with status Unknown, version ${version ?? 'to be discovered'}`, async () => {
+      it(`wait for the kind, with a Ready condition of status Unknown, version ${version ?? 'to be discovered'}`, async () => {
         scene = await ControllerScene.start();
         const controller: DeclarativeController = scene.controller(widgets(version));
         await controller.start();

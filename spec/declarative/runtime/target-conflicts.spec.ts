@@ -27,7 +27,7 @@ describe('two controllers with the same target object', () => {
     return { red: red!, blue };
   }
 
-  it('report a conflict that names both and the object, which the first one keeps', async () => {
+  it('report a conflict that names both controllers and the object, which the first controller keeps', async () => {
     const { red, blue } = await painters();
     const { a, b } = await scene.all(Walls);
     expect([a?.['data'], b?.['data']]).to.deep.equal([{ red: 'yes' }, { blue: 'yes' }]);
@@ -41,7 +41,7 @@ describe('two controllers with the same target object', () => {
     expect(scene.errors[0]?.error).to.have.property('code', 'TargetConflict');
   });
 
-  it('restore the object of the second controller when the first no longer desires it', async () => {
+  it('write the object of the second controller when the first no longer has a result for it', async () => {
     const { blue } = await painters();
     await scene.delete(view('Wishred', 'a'));
     await scene.settled();
@@ -52,7 +52,7 @@ describe('two controllers with the same target object', () => {
     expect(await scene.names(Walls)).to.deep.equal(['b']);
   });
 
-  it('restore the object of the second when the first controller is removed', async () => {
+  it('write the object of the second controller when the first is removed', async () => {
     const { red, blue } = await painters();
     await scene.during(red.stop({ cleanUp: 'delete' }));
     await scene.settled();
@@ -60,7 +60,7 @@ describe('two controllers with the same target object', () => {
     expect(scene.ready(blue)).to.equal('True Ready');
   });
 
-  it('keep the object of the first controller when the second no longer desires it', async () => {
+  it('keep the object of the first controller when the second no longer has a result for it', async () => {
     const { blue } = await painters();
     await scene.delete(view('Wishblue', 'a'));
     await scene.settled();
@@ -68,7 +68,7 @@ describe('two controllers with the same target object', () => {
     expect(scene.ready(blue)).to.equal('True Ready');
   });
 
-  it('leave no mixture of fields, whichever wrote before a restart', async () => {
+  it('write the object without fields of the other controller, whichever of them wrote it before a restart', async () => {
     scene = await ControllerScene.start();
     await scene.client.apply(configMap('a', { blue: 'yes' }), { fieldManager: 'op/blue' });
     await scene.put(view('Wishred', 'a'));
@@ -82,7 +82,7 @@ describe('two controllers with the same target object', () => {
   });
 });
 
-describe('a Patcher on an object of an Updater', () => {
+describe('a Patcher whose target is an object of an Updater', () => {
   let scene: ControllerScene;
   afterEach(async () => scene.end());
 
@@ -93,7 +93,7 @@ describe('a Patcher on an object of an Updater', () => {
     pipeline: { '@project': { metadata: { ...sameName, labels } } },
   };
 
-  it('restores its fields after a change and after a delete of the object', async () => {
+  it('sets its fields again after a change and after a deletion of the object', async () => {
     scene = await ControllerScene.start();
     await scene.put(view('Wishred', 'a'));
     await scene.run(painter('red', target), patcher);

@@ -10,12 +10,12 @@ import { seededRandom } from '../../../lib/system/random.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
 describe('The field manager of a declarative controller', () => {
-  it('is named after operator and controller', () => {
+  it('has the names of the operator and the controller', () => {
     expect(targetFieldManager('shop', 'web')).to.equal('shop/web');
     expect(targetFieldManager('o'.repeat(63), 'c'.repeat(64))).to.have.length(128);
   });
 
-  it('is truncated to the limit of the server, and remains unique', () => {
+  it('is shortened to the length that the server allows, and remains unique', () => {
     const names = ['a', 'b'].map((end) => targetFieldManager('shop', `${'c'.repeat(200)}${end}`));
     expect(names.map((name) => name.length)).to.deep.equal([128, 128]);
     expect(names[0]).not.to.equal(names[1]);
@@ -24,7 +24,7 @@ describe('The field manager of a declarative controller', () => {
   });
 });
 
-describe('The clean-up of a target', () => {
+describe('The clean-up of a target, which deletes what the controller wrote', () => {
   const former = { name: 'copies', target: { kind: 'Copy', type: 'Updater' } } as const;
   const type = { group: 'op.view.dcontroller.io', version: 'v1alpha1', kind: 'Copy' };
   const cleanUp = (
@@ -47,7 +47,7 @@ describe('The clean-up of a target', () => {
   const stopped = new OperatorError('Stopped', 'the views were stopped');
   const unknown = new OperatorError('UnknownKind', 'no such kind');
 
-  it('has nothing to do where the kind is unknown, or its server has stopped', async () => {
+  it('succeeds without a write if the kind is unknown, or if the server of the kind has stopped', async () => {
     for (const error of [stopped, unknown]) {
       const other = failing(new Error('no list'));
       expect(await cleanUp(failing(error), other)).to.equal('done');
@@ -55,7 +55,7 @@ describe('The clean-up of a target', () => {
     }
   });
 
-  it('fails with any other error of the server', async () => {
+  it('fails with the error of the server in all other cases', async () => {
     const broken = failing(new Error('out of memory'));
     expect(await cleanUp(broken, broken)).to.equal('out of memory');
     expect(await cleanUp(served, broken)).to.equal('clean-up of op/copies: out of memory');

@@ -25,7 +25,7 @@ function thing(metadata: object = {}, more: object = {}): object {
 
 const owner = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'u', controller: null };
 
-describe('The desired object of a document', () => {
+describe('The object that is written for a document', () => {
   for (const [what, document, desired] of [
     ['nothing but its key', {}, { object: thing() }],
     [
@@ -95,7 +95,7 @@ describe('The desired object of a document', () => {
     });
   }
 
-  it('has the data of a Secret in base64', () => {
+  it('contains the data of a Secret in base64', () => {
     const secrets = { ...type, group: '', kind: 'Secret' };
     const { object } = targetObject({ ...namespaced, type: secrets }, { data: { a: 'x' } });
     expect(object['data']).to.deep.equal({ a: 'eA==' });
@@ -103,7 +103,7 @@ describe('The desired object of a document', () => {
     expect(other.object['data']).to.deep.equal({ a: 'x' });
   });
 
-  it('has no namespace in a cluster-scoped kind', () => {
+  it('has no namespace if its kind is cluster-scoped', () => {
     const { object } = targetObject(clustered, {});
     expect(object).to.deep.equal({ ...thing(), metadata: { name: 'a' } });
   });
@@ -123,7 +123,7 @@ describe('The desired object of a document', () => {
     });
   }
 
-  it('is refused with a wrong scope', () => {
+  it('is refused if it has a namespace but its kind is cluster-scoped, or the reverse', () => {
     const unplaced = { type, key: { name: 'a' } };
     const placed = { type: clustered.type, key: { namespace: 'ns', name: 'a' } };
     const problems = [
@@ -138,7 +138,7 @@ describe('The desired object of a document', () => {
     expect(free.map(scopeProblem)).to.deep.equal([undefined, undefined, undefined, undefined]);
   });
 
-  it('has at most 1.5 MiB in a view, and any size elsewhere', () => {
+  it('has at most 1.5 MiB if it is a view, and otherwise any size', () => {
     // `{"text":""}` has 11 bytes.
     const most = { text: 'x'.repeat(1_572_864 - 11) };
     expect(targetObject(view, most).object['text']).to.equal(most.text);
@@ -150,7 +150,7 @@ describe('The desired object of a document', () => {
   });
 });
 
-describe('A view that is stored without a copy', () => {
+describe('A view that is stored without copying its document', () => {
   const stored = (document: Document) => viewOf(view, document)?.object;
   const viewThing = (metadata: object, more: object = {}): object => ({
     ...thing(metadata, more),
@@ -170,7 +170,7 @@ describe('A view that is stored without a copy', () => {
     expect(stored({ status: {}, text: 'x' })).to.deep.equal(viewThing({}, { text: 'x' }));
   });
 
-  it('exists only if the document has content, labels or annotations', () => {
+  it('can be made only if the document has content, labels or annotations', () => {
     expect(stored({ metadata: { name: 'a' }, status: {} })).to.equal(undefined);
     for (const metadata of [{ labels: { a: 'x' } }, { annotations: { a: 'x' } }]) {
       expect(stored({ metadata })).to.deep.equal(viewThing(metadata));
@@ -178,7 +178,7 @@ describe('A view that is stored without a copy', () => {
     expect(stored({ status: { a: 1 } })).to.deep.equal(viewThing({}, { status: { a: 1 } }));
   });
 
-  it('does not exist for a document with finalizers, owners, nulls, deep nesting or more than 1.5 MiB', () => {
+  it('cannot be made of a document with finalizers, owners, nulls, deep nesting or more than 1.5 MiB', () => {
     const deep = (levels: number): unknown => (levels === 0 ? 1 : [deep(levels - 1)]);
     const text = 'x';
     for (const document of [
@@ -197,7 +197,7 @@ describe('A view that is stored without a copy', () => {
     );
   });
 
-  it('counts a long list made by @gather, and does not exist if that is too large or has nulls', () => {
+  it('cannot be made if a long list of @gather in the document is too large or has nulls', () => {
     const gathered = (valueOf: (n: number) => unknown): Document => {
       const pipeline = pipelineOf([{ '@gather': ['$.metadata.namespace', '$.list'] }]);
       const members = Array.from({ length: 100 }, (_, n) =>
@@ -220,7 +220,7 @@ describe('A view that is stored without a copy', () => {
     expect(stored(gathered((n) => ({ n, none: n === 7 ? null : 1 })))).to.equal(undefined);
   });
 
-  it('has a size that includes an estimate of the metadata that the server adds', () => {
+  it('has an estimated size that includes the metadata that the server adds', () => {
     const bytes = (document: Document): number => viewOf(view, document)?.bytes ?? 0;
     const one = bytes({ text: 'x' });
     expect(one).to.be.within(500, 700);

@@ -44,7 +44,7 @@ function reconcilerOf(given: Partial<TargetReconcilerParts> = {}): TargetReconci
 }
 
 describe('TargetReconciler', () => {
-  it('yields to other work between writes without I/O', async () => {
+  it('lets other work of the process run between writes without I/O', async () => {
     const { reconcile } = reconcilerOf();
     const counted = { turns: 0, isOver: false };
     const counting = (async () => {
@@ -56,7 +56,7 @@ describe('TargetReconciler', () => {
     expect(counted.turns).to.be.within(10, 50);
   });
 
-  it('enqueues no single object before the first full reconcile, which enqueues all objects', async () => {
+  it('enqueues no object before the first full reconcile, which enqueues all objects', async () => {
     const keys = ['a', 'b'].map((name) => ({ name }));
     const document = { metadata: {} };
     const desired = new Map(keys.map((key) => [key.name, { key, document }]));
@@ -71,7 +71,7 @@ describe('TargetReconciler', () => {
     expect(enqueued.slice(1)).to.deep.equal(['a', 'b', 'a', 'b']);
   });
 
-  it('claims no object after its stop, so that its successor can write it', async () => {
+  it('claims no object after its stop, so that the next TargetReconciler can write it', async () => {
     const writes = new TargetWrites();
     const names = Array.from({ length: 8 }, (_, n) => `n-${n}`);
     const document = { metadata: {} };
@@ -163,12 +163,12 @@ function apiError(code: number, reason: string, details: object = {}): ApiError 
   return new ApiError({ code, reason, message: `no: ${reason}`, details }, context);
 }
 
-describe('The writes of a target', () => {
+describe('The writes of a TargetReconciler', () => {
   const eventOf = (type: string, resourceVersion: string) =>
     ({ type, object: { metadata: { resourceVersion } } }) as never;
   const watch = { type: 'event' } as never;
 
-  it('start with all desired and all earlier written objects, and are complete when each was reconciled', async () => {
+  it('include all desired and all earlier written objects, and count as synced when each was reconciled', async () => {
     const notes = new Notes(['a', 'b']);
     notes.written = ['b', 'c'];
     expect(notes.state).to.deep.equal({
@@ -192,7 +192,7 @@ describe('The writes of a target', () => {
     ]);
   });
 
-  it('count as attempted, but not as synced, if they fail, and recover', async () => {
+  it('count as attempted if they fail, and as synced only when they succeed', async () => {
     const notes = await new Notes(['a', 'b']).pass();
     notes.answer = (name) => Promise.reject(new Error(`no ${name}`));
     expect([await notes.reconcile('a'), await notes.reconcile('b')]).to.deep.equal([
@@ -212,7 +212,7 @@ describe('The writes of a target', () => {
     });
   });
 
-  it('fail as a whole if the written objects cannot be listed', async () => {
+  it('do not start if the earlier written objects cannot be listed, which is reported', async () => {
     const notes = new Notes(['a']);
     Object.defineProperty(notes, 'written', {
       get: () => {
@@ -227,7 +227,7 @@ describe('The writes of a target', () => {
     expect(notes.state).to.deep.include({ failing: 0, firstTrouble: undefined });
   });
 
-  it('report no conflict that is retried, up to ten in a row', async () => {
+  it('are reported as failed only after ten conflicts in a row', async () => {
     const notes = await new Notes(['a']).pass();
     notes.answer = () => Promise.reject(apiError(409, 'Conflict'));
     await notes.reconcile('a');
@@ -237,7 +237,7 @@ describe('The writes of a target', () => {
     expect([notes.failures.length, notes.reconciler.failing]).to.deep.equal([1, 1]);
   });
 
-  it('report nothing when they are cancelled', async () => {
+  it('are not reported as failed when they are cancelled', async () => {
     const notes = await new Notes(['a']).pass();
     notes.answer = () => Promise.reject(new Error('no'));
     expect(await notes.reconcile('a', [], true)).to.equal('no');
@@ -251,7 +251,7 @@ describe('The writes of a target', () => {
     );
   });
 
-  it('wait for the deletion of an object, count as attempted but not as synced, and check the object once a minute', async () => {
+  it('wait while an object is being deleted, check it once a minute, and count as attempted but not as synced', async () => {
     const notes = await new Notes(['a']).pass();
     const deleting = new OperatorError('TargetDeleting', 'ConfigMap a is being deleted');
     notes.answer = () => Promise.reject(deleting);
@@ -276,7 +276,7 @@ describe('The writes of a target', () => {
     ]);
   });
 
-  it('retry once a minute to write an object whose namespace was deleted', async () => {
+  it('are retried once a minute for an object whose namespace was deleted', async () => {
     const notes = await new Notes(['a', 'b']).pass();
     const gone = apiError(404, 'NotFound', { kind: 'namespaces', name: 'ns' });
     const terminating = apiError(403, 'Forbidden', {
@@ -297,7 +297,7 @@ describe('The writes of a target', () => {
     expect(notes.failures.filter((each) => each.startsWith('a'))).to.have.length(1);
   });
 
-  it('remove only objects that this process wrote while a source object is quarantined', async () => {
+  it('delete only objects that this process wrote while a source object is quarantined', async () => {
     const notes = new Notes(['a']);
     notes.written = ['a', 'b'];
     await notes.pass();
@@ -333,7 +333,7 @@ describe('The writes of a target', () => {
     expect(patcher.wrote).to.deep.equal(['write a']);
   });
 
-  it('follow the drift of desired objects, but not their own writes', async () => {
+  it('undo changes of desired objects by others, but do not react to their own changes', async () => {
     const notes = new Notes(['a', 'b']);
     notes.reconciler.drifted({ name: 'a' }, eventOf('updated', '4'), watch);
     expect(notes.enqueued).to.deep.equal([]);
@@ -355,7 +355,7 @@ describe('The writes of a target', () => {
     expect(drifted('b', 'updated', '6')).to.equal(0);
   });
 
-  it('skip an object without drift, unless the desired state has changed', async () => {
+  it('skip an object that other clients have not changed, unless its desired state has changed', async () => {
     const notes = await new Notes(['a']).pass();
     await notes.reconcile('a');
     notes.watched = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };

@@ -35,7 +35,7 @@ const writes = {
 
 const operator = (...controllers: object[]): OperatorInput => ({ controllers }) as OperatorInput;
 
-describe('A Secret written through views before a restart', () => {
+describe('A Secret that was computed from views and written before a restart', () => {
   let scene: ControllerScene;
   let over: AbortController;
   let running: Promise<void>;
@@ -79,7 +79,7 @@ describe('A Secret written through views before a restart', () => {
       { ...produces, pipeline: [{ '@sellect': true }], sources: [{ kind: 'Passed' }] },
     ],
   ] as const) {
-    it(`is kept while its producer ${what}; controllers that read its views wait and name the producer`, async () => {
+    it(`is kept while the controller that writes the views ${what}, and controllers that read them report that they wait for it`, async () => {
       await written();
       const group = await run(scene, operator(unable, passes, writes));
       const messages = (): (string | undefined)[] =>
@@ -107,7 +107,7 @@ describe('A Secret written through views before a restart', () => {
     });
   }
 
-  it('is kept while the specification of another operator is unreadable', async () => {
+  it('is kept while the specification of another operator cannot be read', async () => {
     await written();
     const group = new Group({ manager: scene.manager });
     const source = { apiGroup: 'broken.view.dcontroller.io', kind: 'Passed' };

@@ -40,7 +40,7 @@ describe('Views as targets', () => {
     });
   }
 
-  it('are distinguished by namespace', async () => {
+  it('are different objects in different namespaces', async () => {
     const keys = [
       { name: 'one' },
       { namespace: 'x', name: 'one' },
@@ -53,7 +53,7 @@ describe('Views as targets', () => {
     expect(await writer.written(context)).to.deep.equal([]);
   });
 
-  it('are patched without affecting other fields', async () => {
+  it('are patched without a change of other fields', async () => {
     const key = { name: 'patched' };
     const options = { type, fieldManager: 'shop/patch' } as const;
     const patcher = new TargetWriter({ ...options, how: 'Patcher' });

@@ -75,7 +75,7 @@ describe('An Updater of views', () => {
     }
   });
 
-  it('increments the generation for changes outside metadata and status', async () => {
+  it('increments the generation for changes outside of metadata and status', async () => {
     const labels = { l: 'v' };
     const documents = [
       { n: 1 },
@@ -108,7 +108,7 @@ describe('An Updater of views', () => {
     expect(live.metadata.labels).to.deep.equal({ by: 'hand' });
   });
 
-  it('passes the stored object itself to an in-process watch, and equal JSON to an HTTP client', async () => {
+  it('passes the stored object itself to a watch in the process, and an equal copy to a client over HTTP', async () => {
     await stored.write(key, { metadata, n: 1 }, context);
     const [within, without] = await Promise.all([
       firstEvent(views.client.watch(type)),
@@ -119,8 +119,8 @@ describe('An Updater of views', () => {
     expect(without).to.deep.equal(within);
   });
 
-  for (const where of ['of the view', 'below']) {
-    it(`neither builds nor reads an unused lazy list ${where}`, async () => {
+  for (const where of ['of a view', 'in the spec of a view']) {
+    it(`does not build a lazy list ${where} before the list is read`, async () => {
       // The spec needs its own server, because modules that are loaded on demand are a second copy here.
       const server = new EmbeddedApiServer({
         clock,
@@ -141,7 +141,7 @@ describe('An Updater of views', () => {
         };
         const spec = {};
         const whole = { metadata, spec };
-        const holder = where === 'below' ? spec : whole;
+        const holder = where === 'in the spec of a view' ? spec : whole;
         holdList(holder, 'list', new LazyList({ digest, bytes: 10_000 }, make));
         return whole;
       };

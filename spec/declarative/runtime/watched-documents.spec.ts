@@ -26,7 +26,7 @@ describe('A source of watchedDocuments', () => {
     return { cache, client } as unknown as SourceContext;
   }
 
-  it('has caught up once it has seen all existing views', async () => {
+  it('has caught up when it has received all existing views', async () => {
     await scene.put(view('Copy', 'a'));
     const source = watchedDocuments('Copy', {
       ...{ type: { apiVersion: views, kind: 'Copy' }, spec },
@@ -44,7 +44,7 @@ describe('A source of watchedDocuments', () => {
     started.stop();
   });
 
-  it('catches up although a listed view is deleted before the wait begins', async () => {
+  it('catches up although a view is deleted after it was listed', async () => {
     await scene.put(view('Copy', 'a'));
     scene.manager.cache.start();
     const { cache } = scene.manager;
@@ -70,7 +70,7 @@ describe('A source of watchedDocuments', () => {
     started.stop();
   });
 
-  it('has caught up once the cache no longer contains deleted views', async () => {
+  it('has caught up only when the cache no longer contains deleted views', async () => {
     await scene.put(view('Copy', 'a'));
     scene.manager.cache.start();
     const { targetWrites: writes } = scene.manager;
@@ -98,7 +98,7 @@ describe('A source of watchedDocuments', () => {
     started.stop();
   });
 
-  it('does not wait for views whose kind was removed meanwhile, and fails with any other error', async () => {
+  it('does not wait for views whose kind was removed meanwhile, but fails with every other error', async () => {
     await scene.put(view('Copy', 'a'));
     const { cache, client, targetWrites: writes } = scene.manager;
     const caughtUp = async (error: Error): Promise<unknown> => {
@@ -135,7 +135,7 @@ describe('A source of watchedDocuments', () => {
     started.stop();
   });
 
-  it('does not wait for controllers of this process if its kind is native', async () => {
+  it('does not wait for controllers of this process if its kind is not a kind of views', async () => {
     await scene.put(configMap('a'));
     const type = { apiVersion: 'v1', kind: 'ConfigMap' };
     const { targetWrites: writes } = scene.manager;

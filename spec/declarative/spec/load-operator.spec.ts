@@ -49,7 +49,7 @@ function selecting(fields: object): object {
   return { matchExpressions: [{ key: 'a', operator: 'In', ...fields }] };
 }
 
-describe('loadOperators', () => {
+describe('loadOperators, which reads operators from YAML or JSON', () => {
   it('reads plain scalars and merge keys as Kubernetes does', () => {
     const text = (value: string) => whole.replace('{ app: web }', value);
     expect(problemsOf(text('{ app: "yes" }'))).to.deep.equal([]);
@@ -67,7 +67,7 @@ describe('loadOperators', () => {
     }
   });
 
-  it('reads all fields, and skips other objects', () => {
+  it('reads all fields of an operator, and skips objects of other kinds', () => {
     const [operator, ...others] = loadOperators(whole, 'operator.yaml');
     expect(others).to.have.length(0);
     expect(operator?.name).to.equal('svc-health');
@@ -119,7 +119,7 @@ describe('loadOperators', () => {
     expect(read).to.deep.equal([{ matchExpressions }, {}]);
   });
 
-  it('reads virtual sources by their group', () => {
+  it('reads sources of type OneShot and Periodic from their group', () => {
     const parameters = { period: '10ms' };
     const sources = [
       { apiGroup: 'oneshot.virtual-source.dcontroller.io', kind: 'Once' },
@@ -135,13 +135,13 @@ describe('loadOperators', () => {
     ]);
   });
 
-  it('accepts a bare list of controllers, in YAML or JSON', () => {
+  it('accepts a list of controllers without an operator, in YAML or JSON', () => {
     const [operator] = loadOperators(controller({}), 'one.json');
     expect(operator?.name).to.equal(undefined);
     expect(operator?.spec.controllers).to.have.length(1);
   });
 
-  it('defaults the period to five minutes', () => {
+  it('sets the period of a Periodic source to five minutes by default', () => {
     for (const more of [{}, { parameters: {} }]) {
       const source = { kind: 'T', type: 'Periodic', ...more };
       const [operator] = loadOperators(controller({ sources: [source] }), 'one.json');
@@ -149,7 +149,7 @@ describe('loadOperators', () => {
     }
   });
 
-  it('reports all problems with file, line, path and suggestion', () => {
+  it('reports each problem with its file, line and path, and with a suggestion', () => {
     const text = whole.replace('Patcher', 'Pather').replace('namespace: shop', 'namspace: shop');
     expect(problemsOf(text)).to.deep.equal([
       'operator.yaml:12:21: spec.controllers[0].sources[0].namspace: unknown field namspace; want apiGroup, version, kind, type, as, namespace, labelSelector, predicate, parameters; did you mean namespace?',
@@ -459,7 +459,7 @@ controllers:
     expect(problemsOf(`${text}---\n${text}`)).to.have.length(2);
   });
 
-  it('reports each repeated key and each wrong value of a document', () => {
+  it('reports each repeated key and each wrong value of a YAML document', () => {
     const text = 'controllers: []\ncontrollers: []\nkind: .inf\nkind: B\nname: .nan\n';
     expect(problemsOf(text).map((line) => line.slice(0, 17))).to.deep.equal([
       'operator.yaml:2:1',

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { operatorOfViewGroup, viewGroupOf } from '../../../lib/declarative/spec/operator-spec.js';
 
-describe('The group of views', () => {
-  it('names its operator, unlike any other group', () => {
+describe('The API group of views', () => {
+  it('contains the name of their operator, which other API groups do not', () => {
     expect(viewGroupOf('shop')).to.equal('shop.view.dcontroller.io');
     expect(operatorOfViewGroup(viewGroupOf('shop'))).to.equal('shop');
     for (const group of ['', 'apps', 'view.dcontroller.io']) {

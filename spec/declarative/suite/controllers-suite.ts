@@ -82,7 +82,7 @@ export function declarativeControllersSuite(newTarget: NewTarget): void {
     await target.close();
   });
 
-  describe('over restarts', () => restartsSuite(() => target));
+  describe('when their process restarts', () => restartsSuite(() => target));
 
   const texts = async (namespace: string): Promise<object> => {
     const { items } = await target.admin.list(Secret, { namespace });
@@ -93,7 +93,7 @@ export function declarativeControllersSuite(newTarget: NewTarget): void {
     return Object.fromEntries(decoded);
   };
 
-  it('declarative controllers write their results, and after a restart only changed objects', async () => {
+  it('declarative controllers write their results, and after a restart write only changed objects', async () => {
     const namespace = await target.namespace();
     const operator = await target.operator();
     for (const name of ['a', 'b']) await target.admin.create(configMap(namespace, name, 'one'));
@@ -132,7 +132,7 @@ export function declarativeControllersSuite(newTarget: NewTarget): void {
     expect([first, second, third].flatMap(({ errors }) => errors)).to.deep.equal([]);
   });
 
-  it('declarative controllers revert changes and deletes of their target at once, and then send no requests', async () => {
+  it('declarative controllers undo changes and deletions of their target objects at once, and then send no requests', async () => {
     const namespace = await target.namespace();
     const operator = await target.operator();
     await target.admin.create(configMap(namespace, 'a', 'one'));
@@ -165,7 +165,7 @@ export function declarativeControllersSuite(newTarget: NewTarget): void {
     expect(started.errors).to.deep.equal([]);
   });
 
-  it('declarative controllers restore a field of a Patcher, and patch a missing object as soon as it exists', async () => {
+  it('declarative controllers set a removed field of a Patcher again, and patch a missing object as soon as it exists', async () => {
     const namespace = await target.namespace();
     const operator = await target.operator();
     await target.admin.create(configMap(namespace, 'a', 'one'));

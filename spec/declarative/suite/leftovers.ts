@@ -12,7 +12,7 @@ function inNamespace({ namespace }: TargetScene, keys: readonly ObjectKey[]): st
 
 export function leftoversSuite(open: OpenTargetScene): void {
   for (const how of ['Updater', 'Patcher'] as const) {
-    it(`objects of earlier processes are found by an ${how}, without objects of other controllers`, async () => {
+    it(`objects written by earlier processes are found by an ${how}, without objects of other controllers`, async () => {
       const scene = await open();
       await Promise.all(['a', 'b', 'c'].map((name) => scene.create(ConfigMap, {}, name)));
       const [one, other] = [scene.writing(ConfigMap, how), scene.writing(ConfigMap, how, 'shop/x')];
@@ -34,7 +34,7 @@ export function leftoversSuite(open: OpenTargetScene): void {
     });
   }
 
-  it('objects of earlier processes include an object that was written with its name only', async () => {
+  it('objects written by earlier processes include an object that was written with only a name', async () => {
     const scene = await open();
     await scene.updater(ConfigMap).write({});
     await scene.updater(ConfigMap).write({});
@@ -42,7 +42,7 @@ export function leftoversSuite(open: OpenTargetScene): void {
     expect(inNamespace(scene, keys)).to.deep.equal(['web']);
   });
 
-  it('objects of earlier processes are found for a kind without namespaces', async () => {
+  it('objects written by earlier processes are found for a cluster-scoped kind', async () => {
     const scene = await open();
     const key = { name: scene.namespace };
     const { writer } = scene.updater(Realm);
@@ -53,7 +53,7 @@ export function leftoversSuite(open: OpenTargetScene): void {
     expect((await writer.written(scene.context)).map(keyString)).not.to.include(scene.namespace);
   });
 
-  it('objects of earlier processes no longer include an object after its removal', async () => {
+  it('objects written by earlier processes do not include an object whose fields a Patcher has removed', async () => {
     const scene = await open();
     await scene.create(ConfigMap, {});
     const patcher = scene.patcher(ConfigMap);

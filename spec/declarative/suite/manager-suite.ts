@@ -65,7 +65,7 @@ export function declarativeManagerSuite(newTarget: NewTarget): void {
     await target.close();
   });
 
-  it('chains controllers through views without sending them to the cluster', async () => {
+  it('a manager lets controllers read views of other controllers, and does not send the views to the cluster', async () => {
     const namespace = await target.namespace();
     const operator = await target.operator();
     const stop = new AbortController();

@@ -22,7 +22,7 @@ export function patcherListsSuite(open: OpenTargetScene): void {
     expect(left?.env).to.equal(undefined);
   });
 
-  it('patched lists receive an added entry, and lose it on removal', async () => {
+  it('patched lists get an added entry, and lose the entry when the patch is removed', async () => {
     const scene = await open();
     await scene.create(Service, { spec: { ports: [{ name: 'http', port: 80 }] } });
     const patcher = scene.patcher(Service);
@@ -34,7 +34,7 @@ export function patcherListsSuite(open: OpenTargetScene): void {
     expect(after?.ports?.map(({ name }) => name)).to.deep.equal(['http']);
   });
 
-  it('patched lists are merged by the list types of the schema in a custom resource', async () => {
+  it('patched lists of a custom resource are merged as x-kubernetes-list-type in the schema says', async () => {
     const scene = await open();
     const parts = [{ name: 'a', weight: 2 }];
     await scene.create(Widget, { spec: { parts, tags: ['x', 'y'] } });
@@ -59,7 +59,7 @@ export function patcherListsSuite(open: OpenTargetScene): void {
     expect((await scene.get(Widget))['spec']).to.deep.equal({ size: 3, parts, tags: ['x', 'y'] });
   });
 
-  it('patched lists are replaced completely without keys', async () => {
+  it('patched lists are replaced completely if their entries have no keys', async () => {
     const scene = await open();
     await scene.create(Gadget, { spec: { list: [{ name: 'a' }, { name: 'b' }] } });
     const patcher = scene.patcher(Gadget);
@@ -67,7 +67,7 @@ export function patcherListsSuite(open: OpenTargetScene): void {
     expect((await scene.get(Gadget))['spec']).to.deep.equal({ list: [{ name: 'c' }] });
   });
 
-  it('patched lists lose a member of an entry that the document no longer has, with or without keys', async () => {
+  it('patched lists lose a field of an entry that the document no longer has, whether or not entries have keys', async () => {
     const scene = await open();
     const updater = scene.updater(Widget);
     const steps = [{ run: 'x', retries: 5 }];

@@ -17,7 +17,7 @@ export async function thrownBy(work: Promise<unknown>): Promise<unknown> {
 }
 
 export function patcherSuite(open: OpenTargetScene): void {
-  it('a Patcher sets the fields of the document, and keeps all others', async () => {
+  it('a Patcher sets the fields of its document, and keeps all other fields of the object', async () => {
     const scene = await open();
     await scene.create(ConfigMap, { metadata: { labels: { a: '1' } }, data: { a: '1', b: '1' } });
     const document = { metadata: { annotations: { c: '1' } }, data: { b: '2' } };
@@ -27,7 +27,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     expect(metadata).to.deep.include({ labels: { a: '1' }, annotations: { c: '1' } });
   });
 
-  it('a Patcher patches an object that has a controller', async () => {
+  it('a Patcher patches an object whose controller reference names another owner', async () => {
     const scene = await open();
     const owner = (await scene.create(ConfigMap, {}, 'owner')) as UnstructuredObject;
     const { name = '', uid = '' } = owner.metadata;
@@ -41,7 +41,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     expect(await scene.get(ConfigMap)).to.deep.include({ data: { theirs: '1' } });
   });
 
-  it('a Patcher removes exactly the fields it set', async () => {
+  it('a Patcher removes exactly the fields that it set', async () => {
     const scene = await open();
     await scene.create(Gadget, {
       metadata: { labels: { a: '1' } },
@@ -68,7 +68,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1' });
   });
 
-  it('a Patcher removes only fields that no other manager owns, and does not restore overwritten values', async () => {
+  it('a Patcher removes only fields that no other field manager owns, and does not restore values that it overwrote', async () => {
     const scene = await open();
     await scene.create(ConfigMap, { data: { same: '1', taken: '1' } });
     const patcher = scene.patcher(ConfigMap);
@@ -88,7 +88,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1', b: '2', c: '3' });
   });
 
-  it('a Patcher removes a field that is null in the document, regardless of its manager', async () => {
+  it('a Patcher removes a field that is null in its document, whichever field manager owns the field', async () => {
     const scene = await open();
     await scene.create(ConfigMap, { metadata: { labels: { a: '1', b: '1' } }, data: { c: '1' } });
     const patcher = scene.patcher(ConfigMap);
@@ -102,7 +102,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('a Patcher creates no object, and reports which one is missing', async () => {
+  it('a Patcher creates no object, and reports which object is missing', async () => {
     const scene = await open();
     const patcher = scene.patcher(ConfigMap);
     const error = await thrownBy(patcher.write({ data: { a: '1' } }));
@@ -114,7 +114,7 @@ export function patcherSuite(open: OpenTargetScene): void {
     expect(await patcher.write({ data: { a: '1' } })).to.equal('configured');
   });
 
-  it('a Patcher does not conflict with another Patcher of other fields', async () => {
+  it('a Patcher has no conflict with a Patcher of other fields of the same object', async () => {
     const scene = await open();
     await scene.create(Widget, { spec: {} });
     const [one, other] = [scene.patcher(Widget, 'shop/one'), scene.patcher(Widget, 'shop/other')];
@@ -130,7 +130,7 @@ export function patcherSuite(open: OpenTargetScene): void {
   });
 
   for (const type of [Widget, Gadget]) {
-    it(`a Patcher keeps an empty map of another manager after removing its last field (${type.kind})`, async () => {
+    it(`a Patcher that removes the last field of a map keeps the empty map if another field manager owns it (${type.kind})`, async () => {
       const scene = await open();
       await scene.create(type, { spec: { color: 'blue' } });
       const patcher = scene.patcher(type);

@@ -27,7 +27,7 @@ async function remake(scene: TargetScene, data: Record<string, string>): Promise
 
 export function racesSuite(open: OpenTargetScene): void {
   for (const how of ['Updater', 'Patcher'] as const) {
-    it(`a concurrent change prevents an ${how} from writing to a recreated object`, async () => {
+    it(`an object that is deleted and created again after the read of an ${how} is not changed by its write`, async () => {
       const scene = await open();
       await scene.create(ConfigMap, { data: { a: '1' } });
       const writing = scene.writing(ConfigMap, how);
@@ -38,7 +38,7 @@ export function racesSuite(open: OpenTargetScene): void {
       expect((await scene.get(ConfigMap))['data']).to.deep.equal({ b: '2' });
     });
 
-    it(`a concurrent change prevents an ${how} from recreating a deleted object`, async () => {
+    it(`an object that is deleted after the read of an ${how} is not created again by its write`, async () => {
       const scene = await open();
       await scene.create(ConfigMap, { data: { a: '1' } });
       const key = { namespace: scene.namespace, name: 'web' };
@@ -50,7 +50,7 @@ export function racesSuite(open: OpenTargetScene): void {
       expect(await scene.find(ConfigMap)).to.equal(undefined);
     });
 
-    it(`a concurrent change prevents an ${how} from removing fields of a recreated object`, async () => {
+    it(`an object that is deleted and created again after the read of an ${how} keeps its fields when the ${how} is removed`, async () => {
       const scene = await open();
       await scene.create(ConfigMap, { data: { a: '1' } });
       const writing = scene.writing(ConfigMap, how);
@@ -62,7 +62,7 @@ export function racesSuite(open: OpenTargetScene): void {
     });
   }
 
-  it('a concurrent change causes a conflict for an Updater that removes fields of others', async () => {
+  it('a change after the read of an Updater causes a conflict if the Updater removes fields of others', async () => {
     const scene = await open();
     const updater = scene.updater(ConfigMap);
     await updater.write({ data: { a: '1' } });
@@ -76,7 +76,7 @@ export function racesSuite(open: OpenTargetScene): void {
   });
 
   for (const how of ['Updater', 'Patcher'] as const) {
-    it(`a concurrent change causes a conflict for a late write of an ${how} after a write of another replica`, async () => {
+    it(`a write of another replica after the read of an ${how} causes a conflict for its write`, async () => {
       const scene = await open();
       await scene.create(ConfigMap, { data: { a: '1' } });
       const newer = scene.writing(ConfigMap, how);
@@ -88,7 +88,7 @@ export function racesSuite(open: OpenTargetScene): void {
       expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: 'new' });
     });
 
-    it(`a concurrent change causes a conflict for a late removal of an ${how} after a write of another replica`, async () => {
+    it(`a write of another replica after the read of an ${how} causes a conflict for the removal of its fields`, async () => {
       const scene = await open();
       await scene.create(ConfigMap, { data: { a: '1' } });
       const former = scene.writing(ConfigMap, how);
@@ -100,7 +100,7 @@ export function racesSuite(open: OpenTargetScene): void {
     });
   }
 
-  it('a concurrent change causes at most one conflict of a Patcher', async () => {
+  it('a change after the read of a Patcher causes at most one conflict', async () => {
     const scene = await open();
     await scene.create(ConfigMap, { data: { a: '1' } });
     const client = afterNextRead(scene, () => scene.edit(ConfigMap, { data: { b: '2' } }));
@@ -112,7 +112,7 @@ export function racesSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1', b: '2', c: '3' });
   });
 
-  it('a concurrent change causes a conflict if it creates the object first; the next write takes the object over', async () => {
+  it('an object that another client creates first causes a conflict, and is taken over by the next write', async () => {
     const scene = await open();
     const { client } = scene.context;
     const late: Client = {
@@ -129,7 +129,7 @@ export function racesSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1' });
   });
 
-  it('a concurrent change delays the write until the object is gone if it deletes the object', async () => {
+  it('an object that another client deletes is written only after its deletion has ended', async () => {
     const scene = await open();
     await scene.create(ConfigMap, { metadata: { finalizers: ['shop.example.com/wait'] } });
     const key = { namespace: scene.namespace, name: 'web' };

@@ -9,7 +9,7 @@ import { deployment } from './updater.js';
 
 export function refusalsSuite(open: OpenTargetScene): void {
   for (const how of ['Updater', 'Patcher'] as const) {
-    it(`an invalid write is refused before any request: a missing or superfluous namespace (${how})`, async () => {
+    it(`an invalid write is refused before any request: a missing or unnecessary namespace (${how})`, async () => {
       const scene = await open();
       const { namespace, context } = scene;
       const realms = scene.writing(Realm, how).writer;
@@ -56,7 +56,7 @@ export function refusalsSuite(open: OpenTargetScene): void {
     });
   }
 
-  it('a removal by a Patcher is refused if it would leave the object invalid', async () => {
+  it("the removal of a Patcher's fields is refused if it would make the object invalid", async () => {
     const scene = await open();
     await scene.create(Widget, { spec: { size: 4 } });
     const patcher = scene.patcher(Widget);

@@ -137,7 +137,7 @@ export function restartsSuite(target: () => BuilderTarget): void {
       { ...from.named, namespace, labelSelector: { matchLabels: labels } },
     ];
 
-    it(`operators of ${title} repair changes, delete leftovers, and then write nothing`, async () => {
+    it(`operators of ${title} undo changes and delete objects without a result after a restart, and then write nothing`, async () => {
       const updater = {
         ...{ name: 'copies', sources: sources(), target: to.named },
         pipeline: [{ '@project': { metadata: { ...sameName, labels }, ...to.content(text) } }],
@@ -161,7 +161,7 @@ export function restartsSuite(target: () => BuilderTarget): void {
       expect((await operator.requests()).filter(isWrite)).to.deep.equal([]);
     });
 
-    it(`operators of ${title} repair the fields of a Patcher, and remove those of deleted sources`, async () => {
+    it(`operators of ${title} set fields of a Patcher again after a restart, and remove fields whose source was deleted`, async () => {
       const onto = from === configMaps ? secrets : widgets;
       const patch = { checked: 'yes' };
       const patcher = {

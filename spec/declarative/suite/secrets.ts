@@ -7,7 +7,7 @@ import type { OpenTargetScene } from './target-scene.js';
 const base64 = (value: string | Buffer) => Buffer.from(value as string).toString('base64');
 
 export function secretsSuite(open: OpenTargetScene): void {
-  it('a Secret is written from plain strings', async () => {
+  it('a Secret is written from a document with plain strings', async () => {
     const scene = await open();
     const updater = scene.updater(Secret);
     const document = { data: { a: 'päss', n: 42 }, stringData: { b: 'b' }, type: 'Opaque' };
@@ -38,7 +38,7 @@ export function secretsSuite(open: OpenTargetScene): void {
     expect((await scene.get(Secret))['data']).to.deep.equal(read['data']);
   });
 
-  it('a Secret is patched per key', async () => {
+  it('a Secret is patched key by key', async () => {
     const scene = await open();
     await scene.create(Secret, { data: { a: base64('1'), b: base64('2') } });
     const patcher = scene.patcher(Secret);
@@ -48,7 +48,7 @@ export function secretsSuite(open: OpenTargetScene): void {
     expect((await scene.get(Secret))['data']).to.deep.equal({ a: base64('1') });
   });
 
-  it('a Secret does not appear with its values in an error', async () => {
+  it('a Secret in an error appears without its values', async () => {
     const scene = await open();
     const updater = scene.updater(Secret);
     const list = await thrownBy(updater.write({ data: { a: ['geheim'] } }));

@@ -93,7 +93,7 @@ const documents: readonly (readonly [ResourceType<KubernetesObject>, Document])[
 
 export function steadySuite(open: OpenTargetScene): void {
   for (const [type, document] of documents) {
-    it(`a steady state needs no write for a ${type.kind}, whatever defaults the server adds`, async () => {
+    it(`an unchanged document causes no write of a ${type.kind}, whatever defaults the server adds`, async () => {
       const scene = await open();
       const updater = scene.updater(type);
       expect(await updater.write({ ...document, spec: document['spec'] })).to.equal('created');
@@ -109,7 +109,7 @@ export function steadySuite(open: OpenTargetScene): void {
     });
   }
 
-  it('a steady state needs no write in a new process for values as the server stores them', async () => {
+  it('an unchanged document causes no write in a new process if the server stores its values in another form', async () => {
     const scene = await open();
     const env = [{ name: 'EMPTY', value: '' }];
     const resources = { requests: { cpu: '1000m', memory: '1024Mi' }, limits: { cpu: 2.5 } };
@@ -131,7 +131,7 @@ export function steadySuite(open: OpenTargetScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('a steady state needs no write when another client annotates an object with only a name', async () => {
+  it('an unchanged document with only a name causes no write when another client annotates the object', async () => {
     const scene = await open();
     await scene.updater(ConfigMap).write({});
     await scene.edit(ConfigMap, { metadata: { annotations: { theirs: '1' } } });
@@ -144,7 +144,7 @@ export function steadySuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap)).metadata.annotations).to.deep.equal({ theirs: '2' });
   });
 
-  it('a steady state needs no write when the cluster binds a claim', async () => {
+  it('an unchanged document causes no write when a controller binds a PersistentVolumeClaim', async () => {
     const scene = await open();
     const resources = { requests: { storage: '1Gi' } };
     const claim = { spec: { accessModes: ['ReadWriteOnce'], storageClassName: '', resources } };
@@ -156,7 +156,7 @@ export function steadySuite(open: OpenTargetScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('a steady state needs at most one write for an object that another client created with all defaults', async () => {
+  it('an unchanged document causes at most one write of an object that another client created with all defaults', async () => {
     const scene = await open();
     const document = { spec: { replicas: 0, selector, template } };
     await scene.create(Deployment, document);
@@ -168,7 +168,7 @@ export function steadySuite(open: OpenTargetScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('a steady state is reached again after another client has cleared managedFields', async () => {
+  it('an unchanged document causes no further writes after another client has cleared managedFields', async () => {
     const scene = await open();
     const updater = scene.updater(ConfigMap);
     await updater.write({ data: { a: '1', b: '2' } });

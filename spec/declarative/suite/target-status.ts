@@ -8,7 +8,7 @@ export function updaterStatusSuite(open: OpenTargetScene): void {
   for (const type of [Widget, Gadget]) {
     const where = type === Widget ? 'as a subresource' : 'as an ordinary field';
 
-    it(`a status is written ${where}`, async () => {
+    it(`a status in a document is written, ${where}`, async () => {
       const scene = await open();
       const updater = scene.updater(type);
       const document = { spec: { size: 4 }, status: { phase: 'Ready', seen: 1 } };
@@ -23,14 +23,14 @@ export function updaterStatusSuite(open: OpenTargetScene): void {
       expect(await scene.writes()).to.deep.equal([]);
     });
 
-    it(`a status is removed when its document no longer has one, ${where}`, async () => {
+    it(`a status is removed when the document no longer has one, ${where}`, async () => {
       const scene = await open();
       await scene.updater(type).write({ spec: { size: 4 }, status: { phase: 'Ready' } });
       await scene.updater(type).write({ spec: { size: 4 } });
       expect((await scene.get(type))['status'] ?? {}).to.deep.equal({});
     });
 
-    it(`a status is patched and released ${where}`, async () => {
+    it(`a status is patched by a Patcher, which later removes its fields, ${where}`, async () => {
       const scene = await open();
       await scene.create(type, { spec: { size: 4 } });
       const other = type === Widget ? 'status' : undefined;

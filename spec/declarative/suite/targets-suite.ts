@@ -26,8 +26,8 @@ export function targetsSuite(newTarget: NewTarget): void {
   describe('patches of lists', () => patcherListsSuite(open));
   describe('objects with a status', () => updaterStatusSuite(open));
   describe('Secrets', () => secretsSuite(open));
-  describe('steady states', () => steadySuite(open));
+  describe('unchanged documents', () => steadySuite(open));
   describe('concurrent changes', () => racesSuite(open));
-  describe('clean-up of leftovers', () => leftoversSuite(open));
+  describe('objects of earlier processes', () => leftoversSuite(open));
   describe('invalid writes', () => refusalsSuite(open));
 }

@@ -35,7 +35,7 @@ function labelsOf({ metadata }: UnstructuredObject): object {
 }
 
 export function updaterSuite(open: OpenTargetScene): void {
-  it('an Updater creates the object independent of apiVersion and kind in its document', async () => {
+  it('an Updater creates an object of its target kind, whatever apiVersion and kind its document has', async () => {
     const scene = await open();
     const updater = scene.updater(ConfigMap);
     const document = { apiVersion: 'shop.view.dcontroller.io/v1alpha1', kind: 'Health' };
@@ -54,7 +54,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap)).metadata).to.deep.include({ labels: { app: 'web' } });
   });
 
-  it('an Updater ignores finalizers and owners that its document copies from another object, and writes others', async () => {
+  it('an Updater ignores finalizers and owners that its document copied from another object, and writes other ones', async () => {
     const scene = await open();
     const updater = scene.updater(ConfigMap);
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'no-such-uid' };
@@ -99,7 +99,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     await scene.edit(Gadget, { metadata: { finalizers: null } });
   });
 
-  it('an Updater refuses an object with another controller, and neither changes nor deletes it', async () => {
+  it('an Updater does not change or delete an object whose controller reference names another owner', async () => {
     const scene = await open();
     const { theirs } = await twoOwners(scene);
     const ownerReferences = [{ ...theirs, controller: true }];
@@ -119,7 +119,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: '1' });
   });
 
-  it('an Updater takes over an object whose controller its document names, or that has an owner without control', async () => {
+  it('an Updater takes over an object whose controller its document names, or whose owner is not its controller', async () => {
     const scene = await open();
     const { ours, theirs } = await twoOwners(scene);
     for (const [owner, documented] of [
@@ -135,7 +135,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     }
   });
 
-  it('an Updater updates and deletes its own object, even after it has got a controller', async () => {
+  it('an Updater updates and deletes its own object, even after another client has set a controller reference', async () => {
     const scene = await open();
     const { theirs } = await twoOwners(scene);
     await scene.updater(ConfigMap).write({ data: { a: '1' } });
@@ -177,7 +177,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect((await scene.get(Gadget))['spec']).to.deep.equal({});
   });
 
-  it('an Updater treats null as absent', async () => {
+  it('an Updater treats a null in its document as absent', async () => {
     const scene = await open();
     const updater = scene.updater(Widget);
     await updater.write({ metadata: { labels: { a: '1' } }, spec: { color: 'red', size: 4 } });
@@ -197,7 +197,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect(spec).to.include({ replicas: 4, minReadySeconds: 5, revisionHistoryLimit: 10 });
   });
 
-  it('an Updater changes the type of a strategy despite the defaults of the earlier one', async () => {
+  it('an Updater changes the strategy type of a Deployment although the server added defaults for the earlier type', async () => {
     const scene = await open();
     const updater = scene.updater(Deployment);
     await updater.write(deployment());
@@ -211,7 +211,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect(rolling.spec?.strategy).to.include({ type: 'RollingUpdate' });
   });
 
-  it('an Updater keeps the cluster IP of a Service', async () => {
+  it('an Updater keeps the cluster IP that the server gave to a Service', async () => {
     const scene = await open();
     const updater = scene.updater(Service);
     await updater.write({
@@ -245,7 +245,7 @@ export function updaterSuite(open: OpenTargetScene): void {
     expect(await updater.remove()).to.equal('deleted');
   });
 
-  it('an Updater deletes its object with dependents, and succeeds if the object is missing', async () => {
+  it('an Updater deletes its object together with dependents, and succeeds if the object is missing', async () => {
     const scene = await open();
     const updater = scene.updater(Deployment);
     await updater.write(deployment());

@@ -82,7 +82,7 @@ function watcherOfViews(seen: string[]): Controller {
 }
 
 describe('DeclarativeManager', () => {
-  it('runs controllers on the cluster and on views, which stop with it', async () => {
+  it('runs controllers that read the cluster and views, and stops the views when it stops', async () => {
     const setup = await Setup.start();
     const seen: string[] = [];
     await setup.manager.views.ensure('op', 'HealthView');
@@ -96,7 +96,7 @@ describe('DeclarativeManager', () => {
     expect(await setup.end()).to.equal(undefined);
   });
 
-  it('reads its own writes, including those of views', async () => {
+  it('returns from its cache what its client has written, also for views', async () => {
     const setup = await Setup.start();
     await setup.manager.views.ensure('op', 'HealthView');
     // The reconciler reads nothing, so the requests counted below are those of this spec.
@@ -119,7 +119,7 @@ describe('DeclarativeManager', () => {
     await setup.end();
   });
 
-  it('keeps its lease and events in the cluster, to which it sends nothing about views', async () => {
+  it('writes its Lease and its Events to the cluster, but sends it nothing about views', async () => {
     const leaderElection = { name: 'operator', namespace: 'default' };
     const setup = await Setup.start({ leaderElection });
     const seen: string[] = [];
@@ -145,7 +145,7 @@ describe('DeclarativeManager', () => {
     }
   });
 
-  it('needs no permissions for views', async () => {
+  it('needs no permissions in the cluster for views', async () => {
     const setup = await Setup.start({ rbacPreflight: 'fail' }, true);
     const { base, manager } = setup;
     await grant(base.person, [
@@ -164,7 +164,7 @@ describe('DeclarativeManager', () => {
     expect(await setup.end()).to.equal(undefined);
   });
 
-  it('watches views in all namespaces and none, while the cache is limited to some namespaces', async () => {
+  it('watches views in all namespaces and cluster-scoped views, although its cache is limited to some namespaces', async () => {
     const seen: string[] = [];
     const setup = await Setup.start({ cacheOptions: { namespaces: ['default'] } });
     const { base, manager } = setup;
@@ -180,7 +180,7 @@ describe('DeclarativeManager', () => {
     await setup.end();
   });
 
-  it('detects a key that repeatedly writes one view', async () => {
+  it('detects a hot loop in which a key repeatedly writes one view', async () => {
     const events: ControllerEvent[] = [];
     const setup = await Setup.start({ onEvent: (event) => void events.push(event) });
     await setup.manager.views.ensure('op', 'HealthView');
@@ -249,7 +249,7 @@ describe('DeclarativeManager', () => {
     await cluster.stop();
   });
 
-  it('refuses the options that Manager refuses, without leaving views', async () => {
+  it('refuses the options that Manager refuses, and then has no running views', async () => {
     const { base } = await Setup.start();
     const { client, clock } = base;
     const failed = await failureOf(
@@ -259,7 +259,7 @@ describe('DeclarativeManager', () => {
     await base.cluster.stop();
   });
 
-  it('runs once; a second call does not stop the views of the first', async () => {
+  it('refuses a second run, which does not stop the views of the first', async () => {
     const setup = await Setup.start();
     await setup.run();
     const again = await failureOf(setup.manager.run(new AbortController().signal));
@@ -269,7 +269,7 @@ describe('DeclarativeManager', () => {
     await setup.end();
   });
 
-  it('stops its views by stop without a run', async () => {
+  it('stops its views when stop is called without a run', async () => {
     const { base, manager } = await Setup.start();
     await manager.views.client.create(healthView(key));
     await manager.stop();

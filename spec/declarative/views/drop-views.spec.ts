@@ -14,7 +14,7 @@ async function definitions(views: Views): Promise<(string | undefined)[]> {
   return items.map(({ metadata }) => metadata.name);
 }
 
-describe('Views.drop', () => {
+describe('Views.drop, which removes the views of an operator', () => {
   it('drops objects and kinds of the given operator only', () =>
     withViews(async ({ views }) => {
       await views.client.create(healthView({ name: 'a' }));
@@ -29,7 +29,7 @@ describe('Views.drop', () => {
       expect(isNotFound(await failureOf(views.client.list(type)))).to.equal(true);
     }));
 
-  it('removes the views from the history, so that earlier watches list again', () =>
+  it('removes the views from the watch history, so that watches from an earlier version have to list again', () =>
     withViews(async ({ views }) => {
       const { metadata } = await views.client.create(healthView({ name: 'a' }));
       await views.ensure('other', 'HealthView');
@@ -40,7 +40,7 @@ describe('Views.drop', () => {
       expect(await failureOf(events.next())).to.have.property('code', 'ApiError');
     }));
 
-  it('does nothing without views', () =>
+  it('does nothing if there are no views', () =>
     withViews(async ({ views }) => {
       await views.drop('op');
       await views.ensure('op', 'A');
@@ -48,7 +48,7 @@ describe('Views.drop', () => {
       expect(views.types()).to.deep.equal([]);
     }));
 
-  it('does not wait for finalizers, with or without a namespace', () =>
+  it('removes views with finalizers at once, with or without a namespace', () =>
     withViews(async ({ views }) => {
       const finalizers = ['example.com/never'];
       await views.client.create(healthView({ name: 'a', finalizers }));
@@ -61,7 +61,7 @@ describe('Views.drop', () => {
       expect(await keysOf(views.client)).to.deep.equal([]);
     }));
 
-  it('ends watches after their DELETED events, and keeps those of other operators', () =>
+  it('ends watches of the views after DELETED events, and keeps watches of views of other operators', () =>
     withViews(async ({ views }) => {
       const other = { ...HealthView, apiVersion: 'other.view.dcontroller.io/v1alpha1' };
       await views.client.create(healthView({ name: 'a' }));
@@ -79,7 +79,7 @@ describe('Views.drop', () => {
       await stays.return?.();
     }));
 
-  it('delays calls for a kind until the kind is removed, and then registers it again', () =>
+  it('delays calls for a kind until the kind is removed, and then registers the kind again', () =>
     withViews(async ({ views }) => {
       const { metadata } = await views.client.create(healthView({ name: 'a' }));
       const dropping = views.drop('op');
@@ -93,7 +93,7 @@ describe('Views.drop', () => {
       expect(await keysOf(views.client)).to.deep.equal(['a']);
     }));
 
-  it('waits for a kind under creation', () =>
+  it('waits for the registration of a kind that is in progress, and then removes the kind', () =>
     withViews(async ({ views }) => {
       const ensuring = views.ensure('op', 'HealthView');
       await views.drop('op');

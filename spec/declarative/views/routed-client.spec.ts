@@ -48,7 +48,7 @@ const calls: Readonly<Record<string, Call>> = {
     ),
 };
 
-describe('Views.route', () => {
+describe('Views.route, which returns a client for the cluster and views', () => {
   let cluster: EmbeddedCluster;
   let native: ConnectedClient;
   let views: Views;
@@ -75,7 +75,7 @@ describe('Views.route', () => {
   }
 
   for (const [name, call] of Object.entries(calls)) {
-    it(`sends ${name} of a view to the server of views, by either form of type`, async () => {
+    it(`sends ${name} of a view to the server of views, for both forms of a type`, async () => {
       const object = await views.client.create(healthView(key));
       const type = await views.ensure('op', 'HealthView');
       const named = await asked(call, { type: HealthView, object, key });
@@ -108,7 +108,7 @@ describe('Views.route', () => {
     });
   });
 
-  it('allows all access to views, and sends other access reviews to the cluster', async () => {
+  it('answers access reviews about views with yes, and sends other access reviews to the cluster', async () => {
     const outsider = views.route(cluster.client({ user: 'nobody' }));
     const review = (group: string) => {
       const resourceAttributes = { group, resource: 'things', verb: 'list' };

@@ -30,7 +30,7 @@ async function namesOf(views: Views): Promise<Record<string, readonly string[]>>
 }
 
 describe('The names of a kind of views', () => {
-  it('are the kind in lower case and its plural', () =>
+  it('are its name in lower case, and the plural of this name', () =>
     withViews(async ({ views }) => {
       for (const kind of ['HealthView', 'Policy', 'Class']) await views.ensure('op', kind);
       expect(await namesOf(views)).to.deep.equal({
@@ -42,7 +42,7 @@ describe('The names of a kind of views', () => {
       expect(resources.map(({ namespaced }) => namespaced)).to.deep.equal([true, true, true]);
     }));
 
-  it('omit a plural that is already the name of another kind, in any order of registration', () =>
+  it('do not include a plural that is the name of another kind, in whatever order the kinds are registered', () =>
     withViews(async ({ views }) => {
       for (const kind of ['Pod', 'Pods', 'Nodes', 'Node']) await views.ensure('op', kind);
       expect(await namesOf(views)).to.deep.equal({
@@ -79,7 +79,7 @@ describe('The names of a kind of views', () => {
 });
 
 describe('A table of views', () => {
-  it('has a row for each, with or without a namespace', () =>
+  it('has a row for each view, with or without a namespace', () =>
     withViews(async ({ views, clock }) => {
       await views.client.create(healthView({ name: 'a' }));
       await views.client.create(healthView({ name: 'b', namespace: 'x' }));

@@ -28,10 +28,10 @@ async function isWaiting(wait: Promise<void>): Promise<boolean> {
   return !over.is;
 }
 
-describe('ViewWriters', () => {
+describe('ViewWriters, which delays controllers until the views that they read are written', () => {
   const { signal } = new AbortController();
 
-  it('delays a reader until each writer of its sources has written or been removed', async () => {
+  it('delays a controller until each controller that writes its sources has written or has been removed', async () => {
     const writers = new ViewWriters();
     const [one, other, reader] = [writer([], 'V'), writer([], 'W'), writer(['V', 'W'], 'X')];
     writers.add(one);
@@ -46,7 +46,7 @@ describe('ViewWriters', () => {
     expect(await isWaiting(wait)).to.equal(false);
   });
 
-  it('calls a listener for each change of a writer, until the listener leaves', () => {
+  it('calls a listener for each change of a controller that writes views, until the listener is removed', () => {
     const writers = new ViewWriters();
     let calls = 0;
     const leave = writers.listen(() => calls++);
@@ -60,7 +60,7 @@ describe('ViewWriters', () => {
     expect(calls).to.equal(before);
   });
 
-  it('names the views without a writer, and the nearest one that has a writer', () => {
+  it('names views that no controller writes, and suggests a view with a similar name', () => {
     const writers = new ViewWriters();
     const reader = writer(['NodeLaod', 'NodeLoad', 'apps/Deployment'], 'apps/Deployment');
     for (const each of [writer([], 'NodeLoad'), reader]) writers.add(each);
@@ -71,7 +71,7 @@ describe('ViewWriters', () => {
     expect(writers.unfilledOf(reader)).to.deep.equal([]);
   });
 
-  it('delays a cycle until all its members are listed and its other writers have written', async () => {
+  it('delays controllers that read views of each other until all have read their lists, and all others that write their sources have written', async () => {
     const writers = new ViewWriters();
     const circle = [writer(['A'], 'B'), writer(['B'], 'C'), writer(['C', 'D'], 'A')] as const;
     const [first, , last] = circle;
@@ -89,7 +89,7 @@ describe('ViewWriters', () => {
     expect(await isWaiting(writers.whenWritten(first, signal))).to.equal(true);
   });
 
-  it('delays a reader of a writer that cannot run, even in a cycle', async () => {
+  it('delays a controller that reads views of one that cannot run, even if each reads views of the other', async () => {
     const writers = new ViewWriters();
     const reader = writer(['V'], 'W');
     writers.add(reader);
@@ -97,7 +97,7 @@ describe('ViewWriters', () => {
     expect(await isWaiting(writers.whenWritten(reader, signal))).to.equal(true);
   });
 
-  it('delays a reader of a writer with an unknown target that may be its source', async () => {
+  it('delays a controller if another one has an unknown target, which could be its source', async () => {
     const writers = new ViewWriters();
     const [reader, foreign] = [writer(['V'], 'W'), writer([`${group}s/V`, 'ex/V'], 'x/W')];
     for (const each of [reader, foreign]) writers.add(each);
@@ -106,7 +106,7 @@ describe('ViewWriters', () => {
     expect(await isWaiting(writers.whenWritten(foreign, signal))).to.equal(false);
   });
 
-  it('names the writer that delays a reader, directly or through others', () => {
+  it('names the failing controller that delays another one, directly or through others', () => {
     const writers = new ViewWriters();
     const [reader, near] = [writer(['V'], 'W'), writer(['U'], 'V')];
     const far = writer(['W'], 'U', { name: 'far' });
@@ -134,7 +134,7 @@ describe('ViewWriters', () => {
     }
   });
 
-  it('ends a wait with its signal', async () => {
+  it('ends a wait when its signal aborts', async () => {
     const writers = new ViewWriters();
     writers.add(writer([], 'V'));
     const ended = new AbortController();
@@ -144,7 +144,7 @@ describe('ViewWriters', () => {
   });
 });
 
-describe('TargetWrites', () => {
+describe('TargetWrites, which records the writes of declarative controllers', () => {
   const lineage = (controller: string): ReadonlyMap<string, number> => new Map([[controller, 1]]);
   const settled = (controller: string, version: string | undefined) => ({
     ...{ controller, version, lineage: lineage(controller), atMs: 7 },
@@ -175,7 +175,7 @@ describe('TargetWrites', () => {
     expect(writes.lastOf('b')).to.equal(undefined);
   });
 
-  it('remembers 10,000 written objects, and none that a write left unchanged', () => {
+  it('keeps records of 10,000 written objects, and no record of an object that a write left unchanged', () => {
     const writes = new TargetWrites();
     const one = settled('one', '5');
     const write = (object: string): void => {
@@ -195,7 +195,7 @@ describe('TargetWrites', () => {
     expect(writes.lastOf('first')).to.deep.equal(one);
   });
 
-  it('lets the first controller that claims an object write it until it releases the object', () => {
+  it('lets only the first controller that claims an object write it, until this controller releases the object', () => {
     const writes = new TargetWrites();
     const acquired: string[] = [];
     const claimantOf = (controller: string) => ({

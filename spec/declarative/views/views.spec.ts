@@ -9,7 +9,7 @@ const inNone = { name: 'a' };
 const inOne = { namespace: 'nowhere', name: 'a' };
 
 describe('Views', () => {
-  it('are registered on first use: by ensure, a create or an apply', () =>
+  it('have a kind that is registered on first use, by ensure, a create or an apply', () =>
     withViews(async ({ views }) => {
       expect(views.types()).to.deep.equal([]);
       const type = await views.ensure('op', 'HealthView');
@@ -25,7 +25,7 @@ describe('Views', () => {
       expect(views.types()).to.have.length(3);
     }));
 
-  it('are not registered by calls that only read or change them', () =>
+  it('have a kind that is not registered by calls that only read or change views', () =>
     withViews(async ({ views }) => {
       const { client } = views;
       const calls: (() => Promise<unknown>)[] = [
@@ -47,7 +47,7 @@ describe('Views', () => {
       expect(views.types()).to.deep.equal([]);
     }));
 
-  it('are registered once for concurrent calls, with the same result', () =>
+  it('have a kind that concurrent calls register only once, with the same result', () =>
     withViews(async ({ views }) => {
       const asked = ['A', 'B', 'A', 'A'].map((kind) => views.ensure('op', kind));
       const [a, b, ...others] = await Promise.all(asked);
@@ -71,7 +71,7 @@ describe('Views', () => {
       }));
   }
 
-  it('refuse kinds that differ in capitals only, without side effects', () =>
+  it('refuse kinds whose names differ only in capitals, without side effects', () =>
     withViews(async ({ views }) => {
       await views.ensure('op', 'HealthView');
       const error = await failureOf(views.ensure('op', 'Healthview'));
@@ -81,7 +81,7 @@ describe('Views', () => {
       await views.ensure('other', 'Healthview');
     }));
 
-  it('leave nothing behind of a kind with names that the server refuses', () =>
+  it('have no rest of a kind whose names the server refuses', () =>
     withViews(async ({ views }) => {
       await views.ensure('op', 'Foo');
       const error = await failureOf(views.ensure('op', 'FooList'));
@@ -103,7 +103,7 @@ describe('Views', () => {
       }
     }));
 
-  it('keep any fields and their uid; resourceVersion and generation increase', () =>
+  it('keep any fields and their uid, and get a new resourceVersion and generation with each change', () =>
     withViews(async ({ views: { client } }) => {
       const fields = { spec: { a: [{ b: null }] }, status: { c: 1.5 }, pods: [1, 'x'], data: 'y' };
       const created = await client.create(healthView(inOne, fields));
@@ -127,7 +127,7 @@ describe('Views', () => {
     ['', 1, 'too old resource version'],
     [' whose clock was ahead', -1, 'too large resource version'],
   ] as const) {
-    it(`refuse a watch from a resourceVersion of an earlier process${what}`, async () => {
+    it(`cannot be watched from a resourceVersion of an earlier process${what}`, async () => {
       const first = await Views.start({ clock: new VirtualClock(10_000) });
       let last = '';
       for (const name of ['a', 'b', 'c']) {
@@ -145,14 +145,14 @@ describe('Views', () => {
     });
   }
 
-  it('keep their resourceVersion in an update without changes', () =>
+  it('keep their resourceVersion after an update without changes', () =>
     withViews(async ({ views: { client } }) => {
       const created = await client.create(healthView(inOne, { pods: [1] }));
       const updated = await client.update({ ...created, pods: [1] });
       expect(updated.metadata.resourceVersion).to.equal(created.metadata.resourceVersion);
     }));
 
-  it('exist with or without a namespace in one kind, for every call', () =>
+  it('can have a namespace or none within one kind, for every call', () =>
     withViews(async ({ views: { client } }) => {
       for (const key of [inNone, inOne]) {
         const created = await client.create(healthView(key, { pods: [] }));
@@ -175,7 +175,7 @@ describe('Views', () => {
       expect(await keysOf(client)).to.deep.equal([]);
     }));
 
-  it('accept names and labels that other objects cannot have', () =>
+  it('can have names and labels that other objects cannot have', () =>
     withViews(async ({ views: { client } }) => {
       const labels = { app: 'a/b c' };
       for (const at of [{ name: 'web-TCP-80' }, { namespace: 'Ü 1', name: '*' }]) {
@@ -217,14 +217,14 @@ describe('Views', () => {
       expect(await seen).to.deep.equal(['ADDED a', 'ADDED nowhere/a', 'DELETED a', 'ADDED b']);
     }));
 
-  it('are deleted at once under any propagation policy', () =>
+  it('are deleted at once with every propagation policy', () =>
     withViews(async ({ views: { client } }) => {
       await client.create(healthView(inNone));
       await client.delete(HealthView, inNone, { propagationPolicy: 'Foreground' });
       expect(await keysOf(client)).to.deep.equal([]);
     }));
 
-  it('accept generateName', () =>
+  it('can be created with generateName', () =>
     withViews(async ({ views: { client } }) => {
       const { metadata } = await client.create(healthView({ generateName: 'x-' }));
       expect(metadata.name).to.match(/^x-/);
@@ -232,7 +232,7 @@ describe('Views', () => {
 });
 
 describe('Views.stop', () => {
-  it('ends watches and refuses calls; a repeated call does nothing', async () => {
+  it('ends watches and refuses later calls of the client, and can be called again', async () => {
     const views = await Views.start();
     await views.client.create(healthView(inNone));
     const watching = failureOf(eventsOf(views.client, 2));

@@ -3,8 +3,8 @@ import { stepsOf } from '../../../scripts/docs/walk/page-steps.js';
 
 const fence = (info: string, text: string): string => `\`\`\`${info}\n${text}\`\`\`\n`;
 
-describe('the steps of a page', () => {
-  it('are its commands with output, its files and its changes of files, in order', () => {
+describe('the steps on a page of the documentation', () => {
+  it('are the commands with their output, the files and the changes of files on the page, in order', () => {
     const page = [
       '# A page\n',
       fence('sh', 'npm test\n'),
@@ -31,7 +31,7 @@ describe('the steps of a page', () => {
     ]);
   });
 
-  it('exclude blocks that are only shown', () => {
+  it('do not include code blocks that are only shown', () => {
     const shown = ['ts', 'ts run', 'yaml', 'text'].map((info) => fence(info, 'text\n'));
     expect(stepsOf(shown.join('\n'))).to.deep.equal([]);
   });
@@ -42,7 +42,7 @@ describe('the steps of a page', () => {
     ['unknown instructions', '<!-- walk: pause -->\n'],
     ['output without a command', fence('text output', 'fine\n')],
   ] as const) {
-    it(`are rejected for ${what}, with the line`, () => {
+    it(`are rejected for ${what}, with the number of the line`, () => {
       expect(() => stepsOf(`\n${page}`)).to.throw('line 2: ');
     });
   }

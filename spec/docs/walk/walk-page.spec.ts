@@ -8,7 +8,7 @@ import { walkPage } from '../../../scripts/docs/walk/walk-page.js';
 // Short sleeps: a signal may reach a process that is not ready yet, and be lost.
 const trapped = "trap 'exit 3' INT; echo on; while :; do sleep 0.05; done";
 
-describe('a walk through a page', () => {
+describe('walkPage, which runs the steps on a page of the documentation', () => {
   let folder: string;
 
   beforeEach(async () => {
