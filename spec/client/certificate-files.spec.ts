@@ -67,7 +67,7 @@ describe('withCertificateFiles', () => {
     expect(await connected()).to.equal('b');
   });
 
-  it('keeps the certificate while the files are missing, but rejects when it has to read them at once', async () => {
+  it('keeps the certificate while the files are missing, but rejects a call of refresh()', async () => {
     const { clock, counts, credentials, files } = setUp();
     await credentials.headers();
     files.problem = 'away';
@@ -78,7 +78,7 @@ describe('withCertificateFiles', () => {
     expect(counts.reconnects).to.equal(0);
   });
 
-  it('logs an error of reading the files once until it changes, and logs when the files can be read again', async () => {
+  it('logs each error of reading the files once, and logs when the files can be read again', async () => {
     const { clock, credentials, files, lines } = setUp();
     await credentials.headers();
     for (const problem of ['away', 'away', 'no permission', 'no permission', '', '', 'away']) {

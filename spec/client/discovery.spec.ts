@@ -168,7 +168,7 @@ describe('discovery', () => {
 
   for (const reference of [widget, { group: 'example.com', kind: 'Widget' }]) {
     const how = 'group' in reference ? 'by group and kind' : 'by apiVersion and kind';
-    it(`ignores a response that was requested before the lookup ${how}`, async () => {
+    it(`does not use the response to an earlier request for a lookup ${how}`, async () => {
       let answerFirst: (answer: ScriptedAnswer) => void = () => undefined;
       const { client, transport } = scripted((_, nth) =>
         nth === 1
@@ -185,7 +185,7 @@ describe('discovery', () => {
     });
   }
 
-  it('queries one version when the server has no aggregated discovery', async () => {
+  it('is queried only for the version of the kind when the server has no aggregated discovery', async () => {
     const resources = [
       { name: 'widgets', kind: 'Widget', namespaced: true },
       { name: 'widgets/status', kind: 'Widget', namespaced: false },
@@ -200,7 +200,7 @@ describe('discovery', () => {
     expect(transport.requests[1]?.headers['accept']).to.equal('application/json');
   });
 
-  it('throws the error of an unavailable version instead of UnknownKind', async () => {
+  it('rejects with the error of a group version that is unavailable instead of UnknownKind', async () => {
     const { client } = scripted(({ path }) =>
       path === '/apis'
         ? aggregated({}, { freshness: 'Stale' })

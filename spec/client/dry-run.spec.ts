@@ -4,7 +4,7 @@ import { ConfigMap } from '../../lib/object/kinds.js';
 import { configMapNamed, embeddedClient } from './embedded-client.js';
 
 describe('dryRun', () => {
-  it('returns the result of every write, and stores none', async () => {
+  it('returns the result of every write, but stores nothing', async () => {
     const { client, server } = embeddedClient();
     const kept = await client.create(configMapNamed('kept', { a: '1' }));
     const before = server.resourceVersion;

@@ -150,7 +150,7 @@ describe('ensureCrd', () => {
     expect(isOperatorError(await aborted, 'Aborted')).to.equal(true);
   });
 
-  it('continues while discovery fails for a moment, and names the failure that lasts', async () => {
+  it('continues after a short failure of discovery, and names a lasting failure in its error', async () => {
     const { client, clock } = await scene();
     const failing = async (times: number, error: Error): Promise<unknown> => {
       const { client: hiding, looks } = hidden(client, clock, times, error);
@@ -199,7 +199,7 @@ describe('ensureCrd', () => {
     expect(mended.spec.names.shortNames).to.deep.equal(['gd']);
   });
 
-  it("fails at once with the server's reason when the names are taken, and deletes nothing", async () => {
+  it("fails at once with the server's reason when another definition has the names, and deletes nothing", async () => {
     const { client, clock, verbs } = await scene();
     await ensureCrd(client, gadgets([]), options(clock));
     const other = gadgets([], 'other');
@@ -217,7 +217,7 @@ describe('ensureCrd', () => {
     await client.get(CustomResourceDefinition, { name: 'things.example.com' });
   });
 
-  it('fails while the names are taken, and still repairs a changed definition', async () => {
+  it('fails while another definition has the names, but still updates a changed definition', async () => {
     const { client, clock } = await scene();
     await ensureCrd(client, gadgets([]), options(clock));
     const other = gadgets([], 'other');
@@ -251,7 +251,7 @@ describe('ensureCrd', () => {
     expect(status?.acceptedNames?.kind).to.equal('Gadget');
   });
 
-  it('waits for a definition in deletion, and installs it again', async () => {
+  it('waits until a definition that is being deleted is gone, and installs it again', async () => {
     const { client, clock } = await scene();
     const first = await ensureCrd(client, gadgets(['size']), options(clock));
     const key = { name: 'gadgets.example.com' };

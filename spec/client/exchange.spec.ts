@@ -232,7 +232,7 @@ describe('Retry-After', () => {
     await got;
   });
 
-  it("can be a date, which is compared to the server's clock and not to the local clock", async () => {
+  it("is compared to the server's clock and not to the local clock if it is a date", async () => {
     for (const aheadMs of [18_000_000, -18_000_000]) {
       const clock = new VirtualClock();
       const serverMs = clock.now() + aheadMs;
@@ -359,7 +359,7 @@ describe('a broken connection', () => {
     expect(transport.requests).to.have.length(1);
   });
 
-  it('is the only error that is retried: others are thrown', async () => {
+  it('is the only error of the transport that is retried, and others are thrown', async () => {
     const stopped = new OperatorError('Stopped', 'closed');
     const { client, transport } = scripted(() => stopped);
     expect(await failureOf(get(client))).to.equal(stopped);
@@ -368,7 +368,7 @@ describe('a broken connection', () => {
 });
 
 describe('the rate limit', () => {
-  it('sends a burst at once and delays later requests', async () => {
+  it('lets a burst of requests pass at once, and delays later requests', async () => {
     const clock = new VirtualClock();
     const rateLimit = { qps: 10, burst: 2 };
     const { client, transport } = scripted(() => ({ json: configMap }), { clock, rateLimit });

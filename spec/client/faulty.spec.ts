@@ -13,7 +13,7 @@ const reset = { type: 'reset' } as const;
 const withRules = (...rules: FaultRule[]): FaultyClient =>
   faulty(embeddedClient().client, { rules });
 
-describe('faulty', () => {
+describe('faulty, which makes calls of a client fail', () => {
   it('passes calls through when no rule matches', async () => {
     const client = withRules();
     const created = await client.create(configMapNamed('web'));

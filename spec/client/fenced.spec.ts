@@ -186,7 +186,7 @@ describe('a fenced client', () => {
     expect(failure.cause).to.have.property('message', 'lost');
   });
 
-  it('refuses a call that began in an earlier term', async () => {
+  it('refuses a call that began in an earlier term of leadership', async () => {
     let term = new Gate();
     const fence: Fence = { check: (what) => term.check(what), term: () => term };
     const { sent, asking } = sending(

@@ -34,7 +34,7 @@ async function read(items: AsyncIterable<number>): Promise<readonly [number[], u
   return [seen, undefined];
 }
 
-describe('flattened', () => {
+describe('flattened, which yields the items of batches one by one', () => {
   it('yields the items of all batches, empty ones included, and then ends', async () => {
     const items = flattened(sourceOf([[], [1, 2], [], [3]]).batches);
     expect(await read(items)).to.deep.equal([[1, 2, 3], undefined]);
@@ -69,7 +69,7 @@ describe('flattened', () => {
   });
 });
 
-describe('inBatches', () => {
+describe('inBatches, which yields items in batches', () => {
   async function readBatches(items: AsyncIterable<number>): Promise<readonly number[][]> {
     const seen: number[][] = [];
     for await (const batch of inBatches(items)) seen.push([...batch]);

@@ -270,7 +270,7 @@ describe('the HTTP client', () => {
     ]);
   });
 
-  it('filters a list by its controller', async () => {
+  it('filters a list by the controller of its items', async () => {
     const owned = (name: string, uid: string, controller: boolean) => ({
       metadata: { name, ownerReferences: [{ uid, controller }] },
     });

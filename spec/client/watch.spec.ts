@@ -135,7 +135,7 @@ describe('a watch', () => {
   });
 
   for (const cut of ['{"type":"ADD', '{"type":"ADDED","object":{"data":{"password":"aHVu\n']) {
-    it(`reports a broken stream without the partial line: ${JSON.stringify(cut.slice(0, 12))}`, async () => {
+    it(`does not quote the partial line of a broken stream: ${JSON.stringify(cut.slice(0, 12))}`, async () => {
       const { client } = scripted(streaming(line('ADDED', configMap('a')), cut));
       const error = await failureOf(eventsOf(client));
       expect(error).to.have.property('code', 'ConnectionFailed');
@@ -174,7 +174,7 @@ describe('a watch', () => {
     expect(error.message).to.contain('did not end');
   });
 
-  it('sets no timer once it has begun, if it has no timeout', async () => {
+  it('sets no timer after it has begun if it has no timeout', async () => {
     const clock = new VirtualClock();
     const { client } = scripted(streaming(line('ADDED', configMap('a'))), { clock });
     for await (const event of client.watch(ConfigMap)) {
@@ -211,7 +211,7 @@ describe('a watch whose server sends a line without an end', () => {
   });
 });
 
-describe('a watch without managed fields', () => {
+describe('a watch with the option omitManagedFields', () => {
   const omitted = async (...texts: readonly string[]) => {
     const { client } = scripted(streaming(...texts));
     const events = await eventsOf(client, { omitManagedFields: true });
@@ -266,7 +266,7 @@ describe('a watch without managed fields', () => {
     }
   });
 
-  it('keeps fields named managedFields elsewhere, and the rest of every object', async () => {
+  it('keeps fields named managedFields outside of metadata, and the rest of every object', async () => {
     const names = fc.constantFrom(
       'managedFields',
       'metadata',

@@ -20,7 +20,7 @@ describe('the command breaking, with CustomResourceDefinitions of other projects
   after(() => client.close());
 
   for (const project of foreignProjects) {
-    it(`finds no breaking change between those of ${project} and the form in which a real API server stores them`, async () => {
+    it(`finds no breaking change between the definitions of ${project} and the form in which a real API server stores them`, async () => {
       const folder = await foreignDefinitions(project);
       const items: CustomResourceDefinition[] = [];
       for (const definition of await definitionsIn(folder)) {

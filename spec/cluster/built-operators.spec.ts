@@ -157,7 +157,7 @@ for (const style of styles) {
       }
     });
 
-    it('defaults an object once the operator has its certificate and the server trusts it', async () => {
+    it('sets defaults of an object as soon as the operator has its certificate and the server trusts it', async () => {
       const made = await eventually(async () => {
         operator?.check();
         return jane.create(newShop({ image: 'shop:1', replicas: 1 }));
@@ -165,7 +165,7 @@ for (const style of styles) {
       expect(made.metadata.annotations).to.deep.include({ [createdBy]: 'jane' });
     });
 
-    it('rejects a change with the reason', async () => {
+    it('rejects an invalid change, and says why', async () => {
       const body = { metadata: { annotations: { [createdBy]: 'joe' } } };
       const error: unknown = await jane
         .patch(v1alpha1, key, { type: 'merge', body })

@@ -159,7 +159,7 @@ controllers:
     }, 60_000);
   });
 
-  it('write their targets, undo drift, and remove them', async () => {
+  it('write their target objects, undo changes by others, and delete the objects', async () => {
     const labels = { of: name, team: 'web' };
     await admin.create({ ...team, metadata: { name: 'web' }, spec: { pods: 7 } });
     await admin.create({

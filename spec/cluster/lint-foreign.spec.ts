@@ -11,7 +11,7 @@ const errors: Readonly<Record<string, readonly string[]>> = {
 describe('the command lint, with CustomResourceDefinitions of other projects', () => {
   for (const project of foreignProjects) {
     const expected = errors[project] ?? [];
-    it(`finds ${expected.length === 0 ? 'no errors' : expected.join()} in those of ${project}`, async () => {
+    it(`finds ${expected.length === 0 ? 'no errors' : expected.join()} in the definitions of ${project}`, async () => {
       const { code, stdout } = await cli(['lint', await foreignDefinitions(project)]);
       const rules = [...stdout.matchAll(/^ {2}! (\S+)/gm)].map(([, rule]) => rule);
       expect([...new Set(rules)], stdout).to.deep.equal(expected);

@@ -6,7 +6,7 @@ import { clusterTarget } from './cluster-target.js';
 
 describe('Manager on a real API server', () => managerSuite(clusterTarget));
 
-describe('quarantine on a real API server', () => quarantineSuite(clusterTarget));
+describe('quarantined objects on a real API server', () => quarantineSuite(clusterTarget));
 
 describe('webhooks on a real API server', () => describeWebhooks(clusterTarget));
 

@@ -17,7 +17,7 @@ describe('changes while an Operator reconciles, on a real API server', () => {
   operatorRacesSuite(clusterTarget);
 });
 
-describe('processes of one Operator on a real API server', () => {
+describe('several processes of one Operator on a real API server', () => {
   operatorReplicasSuite(clusterTarget);
 });
 

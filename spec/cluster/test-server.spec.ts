@@ -25,7 +25,7 @@ describe('the test server for other languages', function () {
     expect(code).to.equal(0);
   });
 
-  it('answers kubectl exec by pod rules', async () => {
+  it('answers kubectl exec as rules added to cluster.pods say', async () => {
     const cluster = await EmbeddedCluster.start({ port: 0, simulateWorkloads: true });
     const kubectl = await Kubectl.create((path) => cluster.writeKubeConfig(path));
     try {

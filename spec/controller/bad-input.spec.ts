@@ -132,7 +132,7 @@ describe('a mapper of watches() with bad output', () => {
   });
 });
 
-describe('a reconcile with bad output or a throwing part', () => {
+describe('a reconcile with a faulty reconciler, logger, fence or tracer', () => {
   const handlers: readonly (readonly [string, () => unknown, string])[] = [
     ['throws undefined', throwing(undefined as never), 'undefined was thrown, not an error'],
     ['throws null', throwing(null as never), 'null was thrown, not an error'],

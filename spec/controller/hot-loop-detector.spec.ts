@@ -61,7 +61,7 @@ describe('HotLoopDetector', () => {
     expect(detector.wrote(sample({ n: '10' }))).to.deep.include({ writesPerMinute: 240 });
   });
 
-  it('reports the managers of the object, the latest first', () => {
+  it('reports the field managers of the object, the latest first', () => {
     const { detector } = newDetector(1);
     const managedFields = [
       { manager: 'old', time: '2026-01-01T00:00:00Z' },
@@ -97,7 +97,7 @@ describe('HotLoopDetector', () => {
     }
   });
 
-  it('delays only that key, longer with each write, and reports it once', async () => {
+  it('delays only the key that it reports, longer with each write, and reports the key once', async () => {
     const { clock, detector } = newDetector();
     const reports: unknown[] = [];
     const delays: number[] = [];
@@ -147,7 +147,7 @@ describe('HotLoopDetector', () => {
     expect(detector.all()).to.deep.equal([]);
   });
 
-  it('halves the delay only when more than a window has passed since it last changed', async () => {
+  it('halves the delay only when more than a window has passed since the delay last changed', async () => {
     const { clock, detector } = newDetector();
     for (let n = 0; n < 5; n++) detector.wrote(sample({ n: String(n) }));
     expect(detector.delayMs('ns/owner')).to.equal(20);

@@ -129,7 +129,7 @@ describe('a controller that owns only some keys', () => {
       await setup.stop(running);
     });
 
-    it('does not reconcile an existing owner that its predicate excludes for a dependent deleted before', async () => {
+    it('does not reconcile an owner for a dependent deleted before if the owner exists and the predicate excludes it', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership();
       const seen: string[] = [];

@@ -11,7 +11,7 @@ import { codeOf, noting, watched } from './key-ownership-setup.js';
 
 describe('a controller that owns only some keys', () => {
   describe('when it releases keys', () => {
-    it('drops queued and delayed keys, and resolves at once', async () => {
+    it('drops queued and delayed keys, and completes the release at once', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership('ns/a', 'ns/b', 'ns/c');
       const first = deferred();
@@ -34,7 +34,7 @@ describe('a controller that owns only some keys', () => {
       await setup.stop(running);
     });
 
-    it('does not reconcile a queued key that it no longer owns, also if it was not told', async () => {
+    it('does not reconcile a queued key that it no longer owns, also without a notification', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership('ns/a', 'ns/b');
       const first = deferred();
@@ -102,7 +102,7 @@ describe('a controller that owns only some keys', () => {
       await setup.stop(running);
     });
 
-    it('resolves although a reconcile never ends, whose writes it refuses and whose key it does not start again', async () => {
+    it('completes the release although a reconcile never ends, whose writes it refuses and whose key it does not start again', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership('ns/a', 'ns/b');
       const held = deferred();
@@ -134,7 +134,7 @@ describe('a controller that owns only some keys', () => {
       await setup.stop(running);
     });
 
-    it('waits for a write in flight, and does not pass the aborted signal on to it', async () => {
+    it('waits for a write in flight, and does not pass the aborted signal on to the write', async () => {
       const setup = new ControllerSetup();
       const ownership = new FakeOwnership('ns/a');
       const sent = deferred<undefined>();

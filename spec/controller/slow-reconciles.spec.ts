@@ -200,7 +200,7 @@ describe('RunningController', () => {
       return lines.flatMap(({ fields }) => fields['lastedMs'] ?? []);
     };
 
-    it('is logged with its object after a minute, and each time that it has lasted twice as long', async () => {
+    it('is logged with its object after a minute, and again each time that its duration has doubled', async () => {
       const setup = new ControllerSetup();
       const held = deferred();
       const controller = controllerFor(Thing)

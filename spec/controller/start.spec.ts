@@ -139,7 +139,7 @@ describe('a source that cannot be synced', () => {
   }
 });
 
-describe('a key that is released before its sources are synced', () => {
+describe('a key that is released before the sources are synced', () => {
   it('is not queued and not counted until it is acquired again', async () => {
     const setup = new ControllerSetup();
     const registry = new Registry();

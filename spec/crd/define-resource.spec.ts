@@ -153,7 +153,7 @@ describe('defineResource', () => {
     });
   });
 
-  it('is served with types and subresources', async () => {
+  it('defines a kind that the API server serves with its types and subresources', async () => {
     const cluster = await EmbeddedCluster.start({ crds: [CronTab] });
     const client = cluster.client();
     const made = await client.create(CronTab.object({ metadata, spec: { schedule: 'x' } }));

@@ -112,7 +112,7 @@ export function patchContract(it: Behaviour): void {
       422,
     ],
   ] as const) {
-    it(`${title} does not pollute prototypes with ${JSON.stringify(patch)}`, async (subject) => {
+    it(`${title} does not change Object.prototype with ${JSON.stringify(patch)}`, async (subject) => {
       expect(await patched(subject, patch)).to.equal(outcome);
       expect({}).not.to.have.property('polluted');
     });

@@ -87,7 +87,7 @@ export function subresourceContract(it: Behaviour): void {
     expect(left.every((pod) => pod.metadata.deletionTimestamp !== undefined)).to.equal(true);
   });
 
-  it('a Pod can get an ephemeral container, new resources and a Node', async (subject) => {
+  it('a Pod gets an ephemeral container, other resource limits and a Node by its subresources', async (subject) => {
     const { client, namespace } = subject;
     const key = { namespace, name: 'web' };
     const resources = { requests: { cpu: '100m' }, limits: { cpu: '200m' } };

@@ -28,7 +28,7 @@ const labelled = (subject: ContractSubject, name: string, app: string): ConfigMa
 
 /** Declares the behaviours of `watch`. */
 export function watchContract(it: Behaviour): void {
-  it('a watch from a version yields every later event, in order', async (subject) => {
+  it('a watch from a resourceVersion yields every later event, in order', async (subject) => {
     const { client, namespace } = subject;
     const { resourceVersion } = (await client.list(ConfigMap, { namespace })).metadata;
     const created = await client.create(labelled(subject, 'a', 'x'));
@@ -109,7 +109,7 @@ export function watchContract(it: Behaviour): void {
     expect(await failureOf(run())).to.have.property('code', 'Aborted');
   });
 
-  it('a watch from an invalid version fails', async (subject) => {
+  it('a watch from an invalid resourceVersion fails', async (subject) => {
     const error = await failureOf(take(subject, 1, { resourceVersion: 'nonsense' }));
     expect(error).to.have.property('code', 'ApiError');
   });

@@ -93,7 +93,7 @@ export function writeContract(it: Behaviour): void {
     expect(shown.join()).not.to.match(/hunter2|918273|aHVudGVyMg/);
   });
 
-  it('an error about a Secret that quotes no value keeps its message', async (subject) => {
+  it('an error about a Secret keeps its message if the message quotes no value', async (subject) => {
     const { client, namespace } = subject;
     const missing = await failureOf(client.get(Secret, { namespace, name: 'none' }));
     expect(missing.message).to.include('secrets "none" not found');

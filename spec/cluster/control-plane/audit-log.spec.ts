@@ -39,7 +39,7 @@ describe('AuditLog', () => {
     expect(await auditLog.count({ user: 'bob', verbs: writeVerbs })).to.equal(2);
   });
 
-  it('reads only the requests after a mark', async () => {
+  it('reads only the requests after a position that mark() returned', async () => {
     const { token } = await controlPlane.user('carol');
     await createAndDelete('c-1', token);
     const since = await controlPlane.auditLog.mark();
@@ -63,7 +63,7 @@ describe('AuditLog', () => {
     expect(await controlPlane.auditLog.count({ user: 'dave' })).to.equal(500);
   });
 
-  it('returns marks at different positions of the log if many are taken at once', async () => {
+  it('returns different positions of the log if mark() is called many times at once', async () => {
     const marks = await Promise.all(
       Array.from({ length: 400 }, () => controlPlane.auditLog.mark()),
     );

@@ -19,7 +19,7 @@ describe('withBuildLock', () => {
 
   const ignore = () => undefined;
 
-  it('admits one process at a time, and reports the holder to the other', async () => {
+  it('lets one process at a time build, and tells a waiting process which process builds', async () => {
     const told: string[] = [];
     let inside = 0;
     const work = async () => {
@@ -32,12 +32,12 @@ describe('withBuildLock', () => {
     expect(told).to.deep.equal([String(process.pid)]);
   });
 
-  it('takes over from a dead process', async () => {
+  it('takes over the lock of a process that no longer runs', async () => {
     await writeFile(path, String(spawnSync('true').pid));
     expect(await withBuildLock(path, ignore, async () => 'built')).to.equal('built');
   });
 
-  it('is released after a failure', async () => {
+  it('releases the lock after a failure', async () => {
     const failure = withBuildLock(path, ignore, () => Promise.reject(new Error('no space')));
     expect(await failure.catch(String)).to.equal('Error: no space');
     expect(existsSync(path)).to.be.false;

@@ -44,7 +44,7 @@ describe('validateSchema', () => {
     ]);
   });
 
-  it('checks oneOf and not for a value of the wrong type, but not for null', () => {
+  it('checks the keyword oneOf for a value of the wrong type, but not for null', () => {
     const schema: Schema = { type: 'object', oneOf: [{ required: ['b'] }, { required: ['c'] }] };
     expect(said(5, schema)).to.deep.equal([
       'Invalid value: "integer": a in body must be of type object: "integer"',

@@ -201,7 +201,7 @@ describe('the API server of views over HTTPS', () => {
     expect(names).to.have.members(['a', 'b']);
   });
 
-  it('rejects a write to a namespace that only the body names, or that differs from the path', async () => {
+  it('rejects a write if the namespaces in the body and in the path differ, or if the path has no namespace', async () => {
     const token = await site.token();
     const post = { token, method: 'POST', body: healthView('z', 'm') } as const;
     expect((await site.ask(inNamespace, post)).code).to.equal(400);

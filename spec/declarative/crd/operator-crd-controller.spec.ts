@@ -32,7 +32,7 @@ describe('Operator objects', () => {
 });
 
 describe('The operator of an Operator object with the clean-up policy "delete"', () => {
-  it('writes nothing while its targets cannot be recorded in its status', async () => {
+  it('writes nothing while its targets cannot be recorded in the status of the Operator object', async () => {
     const clock = new VirtualClock();
     const cluster = await EmbeddedCluster.start({ clock, crds: [OperatorResource.crd] });
     const admin = cluster.client();
@@ -158,7 +158,7 @@ describe('The controller of Operator objects', () => {
     expect(await made()).to.deep.equal([]);
   });
 
-  it('lets a deleted Operator object whose clean-up fails go when its policy becomes "orphan"', async () => {
+  it('removes the finalizer of a deleted Operator object whose clean-up fails when the policy becomes "orphan"', async () => {
     await start();
     await create('shop', [viewOf('Price', namespace), configMapOf('Price', 'price')], policy);
     await eventually(async () => expect(await made()).to.deep.equal(['price-a']), { clock });

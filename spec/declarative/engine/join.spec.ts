@@ -104,7 +104,7 @@ describe('@join', () => {
     expect(groups.snapshot()).to.have.length(1);
   });
 
-  it('joins by an equality with a side that depends on both sources', () => {
+  it('joins by an equality of which one operand depends on both sources', () => {
     const both = { '@concat': ['$.Dep.spec.of', '$.Pod.spec.end'] };
     for (const sides of [
       ['$.Pod.spec.parent', both],

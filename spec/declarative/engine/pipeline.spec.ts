@@ -23,7 +23,7 @@ describe('Pipeline', () => {
     expect(pipeline.push('Pod', updated(object('ns/a'), object('ns/a')))).to.deep.equal([]);
   });
 
-  it('counts for each result how many documents have it, a document that is added twice included', () => {
+  it('counts how many documents give each result, and counts a document that is added twice as two', () => {
     const pipeline = pipelineOf([{ '@project': { same: 1 } }]);
     pipeline.push('Pod', added(object('ns/a'), object('ns/a'), object('ns/b')));
     const weights = () => pipeline.snapshot().map(({ weight }) => weight);

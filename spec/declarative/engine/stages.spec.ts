@@ -115,7 +115,7 @@ for (const stage of ['@unwind', '@demux']) {
       }
     });
 
-    it('drops a document whose value is not a list, with a failure', () => {
+    it('drops a document whose value is not a list, and reports a failure', () => {
       const pipeline = pipelineOf([{ [stage]: '$.spec.list' }]);
       pipeline.push('Pod', added(object('default/name', { spec: { list: 'text' } })));
       expect(pipeline.snapshot()).to.deep.equal([]);
@@ -155,7 +155,7 @@ for (const stage of ['@gather', '@mux']) {
       ]);
     });
 
-    it('takes the other fields from the document with the lowest name, in any order of arrival', () => {
+    it('copies the other fields of a result from the document with the lowest name, in whatever order documents arrive', () => {
       const gather = [{ [stage]: ['$.k', '$.v'] }];
       const documents = ['ns/b', 'ns/a', 'ns/a-1', 'ms/a'].map((key, v) =>
         object(key, { k: 1, v }),
@@ -165,7 +165,7 @@ for (const stage of ['@gather', '@mux']) {
       expect(resultOf(gather, ...documents.reverse())).to.deep.equal([result]);
     });
 
-    it('takes the other fields from the lowest namespace among documents of one name', () => {
+    it('copies the other fields of a result from the document in the lowest namespace if names are equal', () => {
       const [low, high] = [object('a/x', { aa: 2, v: 1 }), object('b/x', { aa: 1, v: 1 })];
       expect(resultOf({ [stage]: ['$.v', '$.v'] }, high, low)).to.deep.equal([
         { ...low, v: [1, 1] },
@@ -264,7 +264,7 @@ for (const stage of ['@gather', '@mux']) {
       expect(pipeline.snapshot().map(({ weight }) => weight)).to.deep.equal([2]);
     });
 
-    it('takes the other fields from a document without a name, if there is one', () => {
+    it('copies the other fields of a result from a document without a name, if there is one', () => {
       const gather = [{ [stage]: ['x', '$.v'] }];
       const unnamed = { metadata: { namespace: 'ns' }, v: 2 };
       expect(resultOf(gather, object('ns/a', { v: 1 }), unnamed)).to.deep.equal([
@@ -310,7 +310,7 @@ for (const stage of ['@gather', '@mux']) {
       expect(pipeline.push('Pod', updated(b, { ...b, d: 'e' }))).to.deep.equal([]);
     });
 
-    it('drops a document whose path for the list is not a map, with a failure', () => {
+    it('drops a document that has no map at the path for the list, and reports a failure', () => {
       const pipeline = pipelineOf([{ [stage]: ['x', '$.spec.a'] }]);
       const misfit = object('default/_', { spec: 'text' });
       pipeline.push('Pod', added(misfit, a));

@@ -210,7 +210,7 @@ describe('a loop of declarative controllers that react to their own writes', () 
     }, 1_000);
   });
 
-  it('is not reported for many changes of one group at once', async () => {
+  it('is not reported for many simultaneous changes of one group of documents', async () => {
     scene = await ControllerScene.start();
     const [gathering, copying] = await scene.run(
       {

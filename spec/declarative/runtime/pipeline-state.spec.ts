@@ -73,7 +73,7 @@ describe('PipelineState', () => {
     expect(state.work(2)).to.equal(undefined);
   });
 
-  it('returns the event of a document only if it is the only one since the document was processed', () => {
+  it('returns the event of a document only if no other event came since the document was processed', () => {
     const store = new Store('A');
     const state = stateOf(doubled, [store]);
     const object = { apiVersion: 'v1', kind: 'A', metadata: { name: 'a' } };

@@ -81,7 +81,7 @@ describe('Views', () => {
       await views.ensure('other', 'Healthview');
     }));
 
-  it('have no rest of a kind whose names the server refuses', () =>
+  it('keep nothing of a kind whose names the server refuses', () =>
     withViews(async ({ views }) => {
       await views.ensure('op', 'Foo');
       const error = await failureOf(views.ensure('op', 'FooList'));
