@@ -290,8 +290,8 @@ describe('ensureCrd', () => {
   });
 
   for (const [what, given] of [
-    ['nothing', undefined],
-    ['a defined resource instead of its crd', { kind: 'Gadget', crd: gadgets([]) }],
+    ['a missing definition', undefined],
+    ['the result of defineResource instead of its crd', { kind: 'Gadget', crd: gadgets([]) }],
   ] as const) {
     it(`rejects ${what}`, async () => {
       const { client, clock } = await scene();

@@ -56,7 +56,7 @@ const sending = (script: Script, waits: () => Promise<void> = async () => undefi
 
 describe('a fenced client', () => {
   for (const [verb, write] of Object.entries(writes)) {
-    it(`does not begin a ${verb} while the fence is shut`, async () => {
+    it(`does not begin the call ${verb} while the fence is shut`, async () => {
       const { client, transport } = scripted(() => ({ json: configMap }));
       const gate = new Gate();
       gate.isOpen = false;
@@ -64,7 +64,7 @@ describe('a fenced client', () => {
       expect(transport.requests).to.deep.equal([]);
     });
 
-    it(`checks the fence right before a ${verb} is sent`, async () => {
+    it(`checks the fence right before it sends the request of ${verb}`, async () => {
       const gate = new Gate();
       const { sent, asking } = sending(
         () => ({ json: configMap }),

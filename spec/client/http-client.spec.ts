@@ -37,7 +37,7 @@ describe('the HTTP client', () => {
       'GET /apis/apps/v1/namespaces/shop/deployments/web/scale?resourceVersion=0',
     ],
     [
-      'get of a cluster-scoped kind, the namespace ignored',
+      'get of a cluster-scoped kind with a namespace, which is ignored',
       (c) => c.get(Node, key),
       'GET /api/v1/nodes/web',
     ],
@@ -95,7 +95,7 @@ describe('the HTTP client', () => {
     ],
   ];
   for (const [title, call, expected] of requests) {
-    it(`sends the request of: ${title}`, async () => {
+    it(`sends the expected request for: ${title}`, async () => {
       const { client, transport } = scripted(() => ok);
       await call(client);
       expect(transport.calls).to.deep.equal([expected]);
@@ -202,7 +202,7 @@ describe('the HTTP client', () => {
     ],
     ['no field manager to apply with', (c) => c.apply(configMap), 'InvalidOption'],
     [
-      'a Scale without an object',
+      'an update of a Scale without an object',
       (c) => c.update(scale, { subresource: 'scale' }),
       'InvalidOption',
     ],

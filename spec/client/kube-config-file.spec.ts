@@ -109,9 +109,9 @@ describe('readKubeConfig', () => {
 
   const broken: readonly (readonly [string, string, string, string?])[] = [
     ['invalid YAML', 'a: "secret', 'line 1 is not YAML'],
-    ['no mapping', 'hello', 'it is not a kubeconfig'],
-    ['nothing', '', 'it is not a kubeconfig'],
-    ['no current context', 'clusters: []', 'current-context is missing'],
+    ['a text that is not a map', 'hello', 'it is not a kubeconfig'],
+    ['an empty text', '', 'it is not a kubeconfig'],
+    ['a missing current context', 'clusters: []', 'current-context is missing'],
     ['an unknown context', file('one'), 'contexts has no "two" (there are: one)', 'two'],
     [
       'an unknown cluster',
@@ -119,10 +119,18 @@ describe('readKubeConfig', () => {
       'clusters has no "x"',
     ],
     ['an unknown user', file('one').replace('user: one', 'user: x'), 'users has no "x"'],
-    ['no server', file('one').replace(/server: '[^']*',/, ''), 'cluster "one" has no server'],
-    ['an invalid list', 'contexts: {}', 'contexts is not a list'],
+    [
+      'a cluster without a server',
+      file('one').replace(/server: '[^']*',/, ''),
+      'cluster "one" has no server',
+    ],
+    ['a map in place of a list', 'contexts: {}', 'contexts is not a list'],
     ['an entry without a name', 'contexts: [{}]', 'contexts[0].name is missing'],
-    ['an invalid entry', 'users: [{name: a, user: hello}]', 'users[0].user is not a mapping'],
+    [
+      'a user that is not a map',
+      'users: [{name: a, user: hello}]',
+      'users[0].user is not a mapping',
+    ],
     ['null entries', 'contexts: [null]', 'contexts[0].name is missing'],
   ];
   for (const [title, text, expected, context] of broken) {

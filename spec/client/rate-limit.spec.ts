@@ -47,7 +47,7 @@ describe('TokenBucket', () => {
     { qps: 1, burst: 0 },
     { qps: NaN, burst: 1 },
   ]) {
-    it(`rejects ${limit.qps} per second and a burst of ${limit.burst}`, () => {
+    it(`rejects a limit of ${limit.qps} requests per second with a burst of ${limit.burst}`, () => {
       const construct = () => new TokenBucket(limit, new VirtualClock());
       expect(construct).to.throw('rateLimit').with.property('code', 'InvalidOption');
     });

@@ -52,7 +52,7 @@ describe('retryOnConflict', () => {
     refused(422, 'Invalid'),
     new Error('other'),
   ]) {
-    it(`throws at once: ${error.message}`, async () => {
+    it(`throws an error other than a conflict at once: ${error.message}`, async () => {
       const { attempts, outcome } = run([error]);
       expect(await failureOf(outcome)).to.equal(error);
       expect(attempts).to.have.length(1);

@@ -29,7 +29,7 @@ describe('Backoff', () => {
   });
 
   for (const options of [{ baseDelayMs: 0 }, { baseDelayMs: NaN }, { maxDelayMs: 4 }]) {
-    it(`refuses ${Object.entries(options).join()}`, () => {
+    it(`refuses the option ${Object.entries(options).flat().join(': ')}`, () => {
       const construct = () => new Backoff(options);
       expect(construct).to.throw('Backoff').with.property('code', 'InvalidOption');
     });

@@ -16,20 +16,28 @@ describe('controllerFor', () => {
   const nothing = undefined as unknown as typeof ConfigMap;
   const noFunction = undefined as unknown as Reconciler;
   const mistakes: readonly [string, () => unknown, string][] = [
-    ['no type', () => controllerFor(nothing), 'controllerFor: the type is undefined: pass a'],
-    ['no owned type', () => controllerFor(Secret).owns(nothing), 'owns: the type is undefined'],
     [
-      'no watched type',
+      'a missing type',
+      () => controllerFor(nothing),
+      'controllerFor: the type is undefined: pass a',
+    ],
+    [
+      'a missing type of owned objects',
+      () => controllerFor(Secret).owns(nothing),
+      'owns: the type is undefined',
+    ],
+    [
+      'a missing type of watched objects',
       () => controllerFor(Secret).watches(nothing, () => []),
       'watches: the type is undefined',
     ],
     [
-      'no mapper',
+      'a missing mapper',
       () => controllerFor(Secret).watches(ConfigMap, undefined as never),
       'watches: want a mapper, a function; got undefined',
     ],
     [
-      'no reconciler',
+      'a missing reconciler',
       () => controllerFor(Secret).complete(noFunction),
       'complete: want the reconciler, a function; got undefined',
     ],
@@ -39,7 +47,7 @@ describe('controllerFor', () => {
       'owns: predicate: want a function such as generationChanged(), got object',
     ],
     [
-      'a text in place of true',
+      'a text as metadataOnly',
       () => controllerFor(Secret, { metadataOnly: 'false' as never }),
       'controllerFor: metadataOnly: want true or false, got "false"',
     ],
@@ -54,22 +62,22 @@ describe('controllerFor', () => {
       'withOptions: options: want an object, got a promise',
     ],
     [
-      'no options',
+      'missing options',
       () => controllerFor(Secret).withOptions(undefined as never),
       'withOptions: want an object, got undefined',
     ],
     [
-      'no source',
+      'an object that is not a source',
       () => controllerFor(Secret).from({} as never),
       'from: want a source with a method start',
     ],
     [
-      'a back-off of texts',
+      'a delay of the back-off that is a text',
       () => controllerFor(Secret).withOptions({ backoff: { baseDelayMs: '5' as never } }),
       'backoff: baseDelayMs: want a number, got "5"',
     ],
     [
-      'a hot loop that is not an object',
+      'options of the hot loop detector that are not an object',
       () => controllerFor(Secret).withOptions({ hotLoop: true as never }),
       'hotLoop: options: want an object, got boolean',
     ],

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { controllerFor } from '../../lib/controller/controller.js';
@@ -261,7 +262,7 @@ describe('Controller', () => {
     { reconcileTimeoutMs: NaN },
     { name: '' },
   ]) {
-    it(`rejects ${JSON.stringify(options)}`, () => {
+    it(`rejects the options ${inspect(options)}`, () => {
       const complete = (): unknown =>
         controllerFor(Thing)
           .withOptions(options)

@@ -60,7 +60,7 @@ async function run(controllers: readonly Controller[]) {
 }
 
 describe('Controllers on the embedded cluster', () => {
-  it('converge, undo changes by others, and send no requests when nothing changes any more', async () => {
+  it('converge, undo changes by others, and send no requests when nothing changes', async () => {
     const { clock, cluster, end, person } = await run([secretKeeper()]);
     const value = async (name: string): Promise<string> => {
       const { data = {} } = await person.get(Secret, { namespace: 'default', name });

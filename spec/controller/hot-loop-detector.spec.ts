@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
@@ -249,7 +250,7 @@ describe('HotLoopDetector', () => {
     { baseDelayMs: 50, maxDelayMs: 1 },
     { windowMs: NaN },
   ]) {
-    it(`rejects ${JSON.stringify(options)}`, () => {
+    it(`rejects the options ${inspect(options)}`, () => {
       const construct = (): unknown => new HotLoopDetector(new VirtualClock(), options);
       expect(construct).to.throw().with.property('code', 'InvalidOption');
     });

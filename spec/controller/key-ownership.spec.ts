@@ -171,7 +171,7 @@ describe('a controller that owns only some keys', () => {
 
       for (const [title, release] of [
         ['', true],
-        [', lost without notice', false],
+        [', and was lost without a notification', false],
       ] as const) {
         it(`reconciles a key that waited for a worker${title}`, async () => {
           const held = deferred();

@@ -35,7 +35,7 @@ function thrownBy(work: () => unknown): unknown {
 
 describe('readableError', () => {
   for (const [title, error] of unreadable) {
-    it(`replaces an unreadable error: ${title} throws`, () => {
+    it(`replaces an error that cannot be read because ${title} throws`, () => {
       const readable = readableError(error);
       expect(readable).to.be.an('error');
       expect((readable as Error).message).to.equal(

@@ -101,9 +101,9 @@ describe('the start of a controller', () => {
 
 describe('a source that cannot be synced', () => {
   for (const [title, names, logged] of [
-    ['of the only cluster, is logged', [''], undefined],
+    ['is logged if it belongs to the only cluster', [''], undefined],
     [
-      'of one of several clusters, is logged with the name of the cluster',
+      'is logged with the name of its cluster if there are several clusters',
       ['east', 'west'],
       'east',
     ],

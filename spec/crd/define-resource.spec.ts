@@ -257,7 +257,7 @@ describe('defineResource', () => {
   const same = { toHub: (object: object) => object, fromHub: (object: object) => object };
   type Bad = Partial<ResourceDefinition<readonly VersionDefinition[], string>>;
   const bad: readonly [string, Bad, string][] = [
-    ['no version', { versions: [] }, 'versions: give at least one'],
+    ['an empty list of versions', { versions: [] }, 'versions: give at least one'],
     ['a group without a dot', { group: 'example' }, 'group: has no dot'],
     ['a lower-case kind', { kind: 'thing' }, 'kind: must begin with a capital'],
     ['a list kind that is the kind', { listKind: 'Thing' }, 'listKind: must not be the kind'],
@@ -291,7 +291,7 @@ describe('defineResource', () => {
       },
       'versions: exactly one version must have storage: true, v1 and v2 have',
     ],
-    ['no storage version', { versions: [v1, { ...v1, name: 'v2' }] }, 'none has'],
+    ['versions without a storage version', { versions: [v1, { ...v1, name: 'v2' }] }, 'none has'],
     ['a duplicate version', { versions: [{ ...v1, storage: true }, v1] }, 'versions[1].name: v1'],
     ['a missing schema', { versions: [{ name: 'v1' } as never] }, 'versions[0].schema: is missing'],
     [

@@ -8,7 +8,7 @@ import recorded from './recorded/feature-verdicts.json' with { type: 'json' };
 
 const real: Readonly<Record<string, readonly CaseVerdict[] | undefined>> = recorded;
 
-describe('Features of schemas, with the errors recorded from a real API server', () => {
+describe('Errors of schema features, as recorded from a real API server', () => {
   let cluster: EmbeddedCluster;
   let client: Client;
 
@@ -23,12 +23,12 @@ describe('Features of schemas, with the errors recorded from a real API server',
   for (const feature of features) {
     const resource = featureResource(feature, 'features.example.com');
 
-    it(`${feature.title}: validate returns the recorded causes`, () => {
+    it(`are the same in the method validate of a kind: ${feature.title}`, () => {
       const verdicts = feature.cases.map((one) => localVerdict(resource, one));
       expect(verdicts).to.deep.equal(real[feature.title]);
     });
 
-    it(`${feature.title}: the embedded server returns the recorded causes`, async () => {
+    it(`are the same on the embedded server: ${feature.title}`, async () => {
       const verdicts: CaseVerdict[] = [];
       for (const one of feature.cases) verdicts.push(await serverVerdict(client, resource, one));
       expect(verdicts).to.deep.equal(real[feature.title]);

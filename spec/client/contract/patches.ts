@@ -30,57 +30,62 @@ export function patchContract(it: Behaviour): void {
   }
 
   const outcomes: readonly (readonly [string, Patch, unknown])[] = [
-    ['a merge patch: null removes a member', merge({ data: { a: null } }), '{"b":"2"}'],
+    ['a merge patch with null for a member', merge({ data: { a: null } }), '{"b":"2"}'],
+    ['a merge patch with null for an absent member', merge({ data: { c: null } }), before],
+    ['a merge patch with null for a map', merge({ data: null }), 'none'],
+    ['a merge patch with a number for a string', merge({ data: { a: 1 } }), 422],
+    ['a merge patch that removes the name', merge({ metadata: { name: null } }), 400],
+    ['a merge patch with another name', merge({ metadata: { name: 'b' } }), 400],
+    ['a merge patch with another uid', merge({ metadata: { uid: 'x' } }), 422],
+    ['a merge patch with another kind', merge({ kind: 'Secret' }), 422],
+    ['a merge patch with another apiVersion', merge({ apiVersion: 'v2' }), 422],
+    ['a merge patch that removes the kind', merge({ kind: null }), before],
+    ['a merge patch that removes the apiVersion', merge({ apiVersion: null }), 400],
+    ['a merge patch with a kind that is not a string', merge({ kind: 1 }), 422],
+    ['a strategic patch with another kind', strategic({ kind: 'Secret' }), before],
+    ['a strategic patch with another apiVersion', strategic({ apiVersion: 'v2' }), before],
     [
-      'a merge patch: null for an absent member changes nothing',
-      merge({ data: { c: null } }),
-      before,
+      'a JSON patch with another kind',
+      json([{ op: 'replace', path: '/kind', value: 'Secret' }]),
+      422,
     ],
-    ['a merge patch: null removes a map', merge({ data: null }), 'none'],
-    ['a merge patch: a number for a string', merge({ data: { a: 1 } }), 422],
-    ['a merge patch: removes the name', merge({ metadata: { name: null } }), 400],
-    ['a merge patch: another name', merge({ metadata: { name: 'b' } }), 400],
-    ['a merge patch: another uid', merge({ metadata: { uid: 'x' } }), 422],
-    ['a merge patch: another kind', merge({ kind: 'Secret' }), 422],
-    ['a merge patch: another apiVersion', merge({ apiVersion: 'v2' }), 422],
-    ['a merge patch: removes the kind', merge({ kind: null }), before],
-    ['a merge patch: removes the apiVersion', merge({ apiVersion: null }), 400],
-    ['a merge patch: a kind that is not a string', merge({ kind: 1 }), 422],
-    ['a strategic patch: another kind', strategic({ kind: 'Secret' }), before],
-    ['a strategic patch: another apiVersion', strategic({ apiVersion: 'v2' }), before],
-    ['a JSON patch: another kind', json([{ op: 'replace', path: '/kind', value: 'Secret' }]), 422],
     ['a merge patch that is a list', merge([]), 400],
     ['a merge patch that changes nothing', merge({}), before],
     ['a strategic patch that is a list', strategic([]), 400],
     ['a strategic patch that replaces the root', strategic({ $patch: 'replace' }), 400],
-    ['a strategic patch: an unknown directive', strategic({ data: { $patch: 'explode' } }), 500],
     [
-      'a strategic patch: a map replaced',
+      'a strategic patch with an unknown directive',
+      strategic({ data: { $patch: 'explode' } }),
+      500,
+    ],
+    [
+      'a strategic patch that replaces a map',
       strategic({ data: { $patch: 'replace', c: '3' } }),
       '{"c":"3"}',
     ],
     [
-      'a JSON patch: replace of an absent member adds it',
+      'a JSON patch that replaces an absent member',
       json([{ op: 'replace', path: '/data/c', value: '3' }]),
       '{"a":"1","b":"2","c":"3"}',
     ],
-    ['a JSON patch: remove of an absent member', json([{ op: 'remove', path: '/data/c' }]), 422],
+    ['a JSON patch that removes an absent member', json([{ op: 'remove', path: '/data/c' }]), 422],
     [
-      'a JSON patch: test for null of an absent member',
+      'a JSON patch that tests an absent member for null',
       json([{ op: 'test', path: '/data/c', value: null }]),
       before,
     ],
-    ['a JSON patch: an unknown operation', json([{ op: 'explode', path: '/data/c' }]), 422],
-    ['a JSON patch: without a path', json([{ op: 'add', value: '3' }]), 422],
+    ['a JSON patch with an unknown operation', json([{ op: 'explode', path: '/data/c' }]), 422],
+    ['a JSON patch without a path', json([{ op: 'add', value: '3' }]), 422],
     [
-      'a JSON patch: moved into itself',
+      'a JSON patch that moves a map into itself',
       json([{ op: 'move', from: '/data', path: '/data/c' }]),
       422,
     ],
     ['a JSON patch that is an object', json({ op: 'add' }), 400],
   ];
   for (const [title, patch, outcome] of outcomes) {
-    it(`${title} results in ${String(outcome)}`, async (subject) => {
+    const effect = typeof outcome === 'number' ? 'fails with' : 'results in the data';
+    it(`${title} ${effect} ${String(outcome)}`, async (subject) => {
       expect(await patched(subject, patch)).to.equal(outcome);
     });
   }

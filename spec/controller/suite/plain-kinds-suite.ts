@@ -71,7 +71,8 @@ export function plainKindsSuite(newTarget: NewTarget): void {
   };
 
   for (const form of ['typed', 'plain'] as const) {
-    it(`a controller reconciles a cluster-scoped owner when its dependent is deleted, with its kind ${form}`, async () => {
+    const given = form === 'typed' ? 'as a constant' : 'as apiVersion and kind';
+    it(`a controller reconciles a cluster-scoped owner when its dependent is deleted, with the kind given ${given}`, async () => {
       const kind = newKind();
       await install(kind.plain);
       const driven = await drive(kind[form]);
@@ -81,7 +82,7 @@ export function plainKindsSuite(newTarget: NewTarget): void {
       await expectRepair(driven);
     });
 
-    it(`a controller reconciles the owner of a kind that is served only after the start, with its kind ${form}`, async () => {
+    it(`a controller reconciles the owner of a kind that is served only after the start, with the kind given ${given}`, async () => {
       const kind = newKind();
       const driven = await drive(kind[form]);
       await driven.pass(2_000);
@@ -90,7 +91,7 @@ export function plainKindsSuite(newTarget: NewTarget): void {
       await expectRepair(driven);
     });
 
-    it(`a cache that is limited to namespaces holds all objects of a cluster-scoped kind, with the kind ${form}`, async () => {
+    it(`a cache that is limited to namespaces holds all objects of a cluster-scoped kind, with the kind given ${given}`, async () => {
       const kind = newKind();
       await install(kind.plain);
       const other = await target.namespace();

@@ -44,7 +44,7 @@ describe('a kind of defineResource with bad input', () => {
     ['a list', []],
     ['an empty object', {}],
     ['a cyclic object', { ...base, spec: { a: cycle } }],
-    ['20,000 levels', { ...base, spec: { a: nested(20_000, 'x') } }],
+    ['an object with 20,000 levels', { ...base, spec: { a: nested(20_000, 'x') } }],
     ['a function', { ...base, spec: { a: () => 1 } }],
   ] as const) {
     it(`throws InvalidObject when it validates ${title}`, () => {
@@ -79,7 +79,7 @@ describe('a kind of defineResource with bad input', () => {
   for (const [title, a] of [
     ['a cyclic schema', recursive],
     ['an anyOf that contains its schema', junctor],
-    ['3,000 levels', deep],
+    ['a schema with 3,000 levels', deep],
     ['a cyclic default', { ...anything, default: cycle }],
     ['a missing schema', undefined],
     ['an undefined rule', { type: 'string', 'x-kubernetes-validations': [undefined] }],

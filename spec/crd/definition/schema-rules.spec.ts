@@ -59,7 +59,7 @@ const described: readonly (readonly [title: string, a: Json, ...problems: readon
     `${first}.reason: Unsupported value: "Other": supported values: "FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"`,
   ],
   [
-    'no problem of each known reason',
+    'no problem for any known reason',
     ruled(
       text,
       ...['Duplicate', 'Forbidden', 'Invalid', 'Required'].map((reason) => {
@@ -73,7 +73,7 @@ const described: readonly (readonly [title: string, a: Json, ...problems: readon
     `${first}.message: Invalid value: "a\\rb": must not contain line breaks`,
   ],
   [
-    'no problem of line breaks at the end of a rule, or beside a message',
+    'no problem for line breaks at the end of a rule, or beside a message',
     ruled(text, { rule: 'true\n' }, { rule: 'true &&\ntrue', message: 'm' }),
   ],
   [
@@ -109,7 +109,7 @@ const described: readonly (readonly [title: string, a: Json, ...problems: readon
   ],
   ['oldSelf in a list of lists', listed(listed(ruled(text, same))), uncorrelated('items.items')],
   [
-    'no problem of oldSelf in a map list',
+    'no problem for oldSelf in a list of type map',
     {
       ...listed({
         ...{ type: 'object', required: ['k'] },
@@ -120,7 +120,7 @@ const described: readonly (readonly [title: string, a: Json, ...problems: readon
     },
   ],
   [
-    'no problem of an optional oldSelf',
+    'no problem for an optional oldSelf',
     ruled(text, { rule: 'oldSelf.hasValue()', optionalOldSelf: true }),
   ],
   ['rules of a value without a type', ruled(open, { rule: 'true' }), noType],
@@ -229,7 +229,7 @@ const described: readonly (readonly [title: string, a: Json, ...problems: readon
     { type: 'array', items: { type: 'integer' }, default: [1, 'x'] },
     'default.[1]: Invalid value: "string": [1] in body must be of type integer: "string"',
   ],
-  ['no problem of the default null', { ...text, default: null }],
+  ['no problem for the default null', { ...text, default: null }],
   [
     'a default that violates rules as an old value and as a new one',
     ruled({ type: 'integer', default: 1 }, { rule: 'oldSelf > 5' }, { rule: 'self > 5' }),

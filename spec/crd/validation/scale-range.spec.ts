@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { FieldErrors } from '../../../lib/crd/validation/field-errors.js';
 import { validateScaleSpec, validateScaleStatus } from '../../../lib/crd/validation/scale-range.js';
@@ -27,7 +28,7 @@ describe('The scale subresource of a custom resource', () => {
     [1.5, '0: .spec.replicas accessor error: 1.5 is of the type float64, expected int64'],
     ['1', '0: .spec.replicas accessor error: 1 is of the type string, expected int64'],
   ] as const) {
-    it(`${problem === undefined ? 'accepts' : 'refuses'} ${String(replicas)} replicas`, () => {
+    it(`${problem === undefined ? 'accepts' : 'refuses'} the number of replicas ${inspect(replicas)}`, () => {
       const causes = problem === undefined ? [] : [`.spec.replicas: Invalid value: ${problem}`];
       expect(causesOf(validateScaleSpec, { spec: { replicas } })).to.deep.equal(causes);
     });

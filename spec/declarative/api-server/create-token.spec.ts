@@ -42,12 +42,12 @@ describe('createToken', () => {
   const names = 'token: want namespaces, a list of names ("*" for all of them)';
   const user = 'token: want a username, a string that is not empty';
   const wrong: [string, Parameters<typeof create>, string][] = [
-    ['no username', [{ username: undefined }], user],
+    ['a missing username', [{ username: undefined }], user],
     ['an empty username', [{ username: '' }], user],
     ['a string for namespaces', [{ namespaces: '*' }], names],
     ['an empty namespace', [{ namespaces: ['a', ''] }], names],
     ['a namespace that is a number', [{ namespaces: [1] }], names],
-    ['no rules', [{ rules: undefined }], 'token: want rules, a list of rules of a Role'],
+    ['missing rules', [{ rules: undefined }], 'token: want rules, a list of rules of a Role'],
     ['a rule that is a string', [{ rules: ['get'] }], `token: rules[0]: ${form}`],
     [
       'a rule without verbs',

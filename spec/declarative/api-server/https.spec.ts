@@ -388,7 +388,7 @@ describe('the API server of views over HTTPS', () => {
     ['TLSv1.1', 'refused'],
   ];
   for (const [offered, outcome] of protocols) {
-    it(`answers a client that offers ${offered} only: ${outcome}`, async () => {
+    it(`${outcome === 'refused' ? 'refuses' : 'accepts'} a client that offers only ${offered}`, async () => {
       expect(await handshake(site.server.url, keys, offered)).to.equal(outcome);
     });
   }

@@ -33,7 +33,7 @@ describe('TokenVerifier', () => {
   });
 
   for (const audience of [undefined, 'https://kubernetes.default.svc']) {
-    it(`refuses a token for ${audience ?? 'no audience'}`, async () => {
+    it(`refuses a token ${audience === undefined ? 'without an audience' : `for the audience ${audience}`}`, async () => {
       const { privateKey } = (await serverKeys()).token;
       const signing = new SignJWT({ ...claims }).setProtectedHeader({ alg: 'RS256' });
       const expiring = signing.setExpirationTime(clock.now() / 1000 + 60);

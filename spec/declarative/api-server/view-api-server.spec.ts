@@ -175,10 +175,10 @@ describe('ViewApiServer', () => {
   });
 
   const wrong: [string, (keys: ServerKeys) => ViewApiServerOptions, RegExp][] = [
-    ['HTTP beyond loopback', () => ({ host: '0.0.0.0' }), /loopback only/],
-    ['HTTP at a name', () => ({ host: 'views.example' }), /loopback only/],
+    ['HTTP on an address other than loopback', () => ({ host: '0.0.0.0' }), /loopback only/],
+    ['HTTP on a host name', () => ({ host: 'views.example' }), /loopback only/],
     ['a port out of range', () => ({ port: 65_536 }), /65536/],
-    ['tokens over HTTP', ({ token }) => ({ tokenKey: token.publicKey }), /is for HTTPS/],
+    ['a key for tokens over HTTP', ({ token }) => ({ tokenKey: token.publicKey }), /is for HTTPS/],
     [
       'an invalid certificate',
       ({ tls }) => ({ tls: { ...tls, certificate: 'x' } }),
@@ -195,7 +195,11 @@ describe('ViewApiServer', () => {
       /this is a private key/,
     ],
     ['an invalid key for tokens', ({ tls }) => ({ tls, tokenKey: 'x' }), /want a key in PEM/],
-    ['an elliptic-curve key', ({ tls }) => ({ tls, tokenKey: ellipticKey }), /RSA.*got ec/],
+    [
+      'an elliptic-curve key for tokens',
+      ({ tls }) => ({ tls, tokenKey: ellipticKey }),
+      /RSA.*got ec/,
+    ],
   ];
   for (const [what, options, message] of wrong) {
     it(`refuses ${what}`, () => {

@@ -34,8 +34,11 @@ describe('OperatorResource, the kind of Operator objects', () => {
   });
 
   for (const [what, pipeline] of [
-    ['a stage alone', { '@select': true }],
-    ['the first form of dcontroller', { '@join': true, '@aggregate': [{ '@select': true }] }],
+    ['a single stage', { '@select': true }],
+    [
+      'the form of earlier versions of dcontroller',
+      { '@join': true, '@aggregate': [{ '@select': true }] },
+    ],
     ['an empty list', []],
   ] as const) {
     it(`accepts ${what} as a pipeline`, async () => {
@@ -54,7 +57,7 @@ describe('OperatorResource, the kind of Operator objects', () => {
   });
 
   for (const [what, spec, field] of [
-    ['no controllers', { controllers: [] }, 'spec.controllers'],
+    ['an empty list of controllers', { controllers: [] }, 'spec.controllers'],
     ['a controller without a name', one({ name: '' }), 'spec.controllers[0].name'],
     ['a controller without sources', one({ sources: [] }), 'spec.controllers[0].sources'],
     ['a source without a kind', one({ sources: [{}] }), 'spec.controllers[0].sources[0].kind'],

@@ -8,15 +8,19 @@ describe('compilePlan', () => {
   const good: [string, unknown, { kind: string; apiGroup?: string; as?: string }[]][] = [
     ['an undefined pipeline', undefined, [{ kind: 'Pod' }]],
     ['one stage', { '@select': true }, [{ kind: 'Pod' }]],
-    ['a list', [join, { '@project': { metadata: '$.Pod.metadata' } }], two],
-    ["dcontroller's first form", { '@aggregate': [{ '@select': true }] }, [{ kind: 'Pod' }]],
+    ['a list of stages', [join, { '@project': { metadata: '$.Pod.metadata' } }], two],
     [
-      "dcontroller's first form of a join",
+      'a pipeline in the form of earlier versions of dcontroller',
+      { '@aggregate': [{ '@select': true }] },
+      [{ kind: 'Pod' }],
+    ],
+    [
+      'a join in the form of earlier versions of dcontroller',
       { ...join, '@aggregate': [{ '@project': { metadata: '$.Pod.metadata' } }] },
       two,
     ],
     [
-      'an alias',
+      'sources with an alias',
       { '@join': { '@eq': ['$.A.x', '$.B.x'] } },
       [
         { kind: 'Pod', apiGroup: '', as: 'A' },
@@ -216,7 +220,7 @@ describe('a join condition', () => {
     { '@and': [{ '@and': [{ '@eq': ['$.B.x', '$.A.x'] }, { '@gt': ['$.B.y', 1] }] }, true] },
     { '@eq': ['$.A.x', "$.B.list[?(@.y == 'z')].x"] },
   ]) {
-    it(`causes no warning if it is ${JSON.stringify(condition)}`, () => {
+    it(`causes no warning when it can use an index: ${JSON.stringify(condition)}`, () => {
       expect(warnings(condition, ['A', 'B'])).to.deep.equal([]);
     });
   }

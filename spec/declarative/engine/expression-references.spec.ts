@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { referencesOf } from '../../../lib/declarative/engine/expression-references.js';
 
-/** Formats references as `a, b`, followed by `whole` and `volatile`. */
+/** Formats references as `a, b`, followed by `the whole document` and `volatile`. */
 function told(expression: unknown): string {
   const { members, whole, volatile } = referencesOf(expression);
-  const more = [...(whole ? ['whole'] : []), ...(volatile ? ['volatile'] : [])];
+  const more = [...(whole ? ['the whole document'] : []), ...(volatile ? ['volatile'] : [])];
   return [...members, ...more].join(', ');
 }
 
@@ -14,23 +14,23 @@ describe('referencesOf', () => {
     ['text', ''],
     ['$.a.b', 'a'],
     ["$['a b'].c", 'a b'],
-    ['$', 'whole'],
-    ['$.', 'whole'],
-    ['$..a', 'whole'],
-    ['$.*', 'whole'],
-    ["$['a','b']", 'whole'],
-    ['$.a[', 'whole'],
+    ['$', 'the whole document'],
+    ['$.', 'the whole document'],
+    ['$..a', 'the whole document'],
+    ['$.*', 'the whole document'],
+    ["$['a','b']", 'the whole document'],
+    ['$.a[', 'the whole document'],
     ['$$.a', ''],
     ['$$', ''],
-    ['$.a[?$..c]', 'a, whole'],
+    ['$.a[?$..c]', 'a, the whole document'],
     ['$.a[?match(@.b, $.c) || search($.d, @.b)]', 'a, c, d'],
     ['$.a[?@.b >= $.c || $.d in [1]]', 'a, c, d'],
-    ['$.a[?@ == $]', 'a, whole'],
+    ['$.a[?@ == $]', 'a, the whole document'],
     ["$.a[?@.b == 'x' && true == @.c]", 'a'],
     ['a $.b', ''],
     [null, ''],
     [['$.a', ['$.b']], 'a, b'],
-    [{ '$.x[': 1 }, 'whole'],
+    [{ '$.x[': 1 }, 'the whole document'],
     [{ '$..x': 1 }, ''],
     [{ '@rnd': [0, 9] }, 'volatile'],
     [{ '@set': '$.a' }, 'a'],
@@ -41,7 +41,7 @@ describe('referencesOf', () => {
     [{ member: '$.a' }, 'a'],
     [{ '$.x.y': '$.a' }, 'a'],
     [{ '$.x[?(@.n == $.b)]': '$.a' }, 'b, a'],
-    [{ '$.': '$.' }, 'whole'],
+    [{ '$.': '$.' }, 'the whole document'],
     ['@now', 'volatile'],
     [{ '@now': null }, 'volatile'],
     [{ '@concat': ['$.a', { '@string': { '@rnd': [1, 2] } }] }, 'a, volatile'],

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { added, listed, object, pipelineOf, removed, updated } from './pipelines.js';
 import type { Document } from '../../../lib/declarative/document.js';
@@ -14,7 +15,7 @@ const b = object('default/b', { spec: { a: 2, b: { c: 3 } }, d: 'd' });
 
 describe('a pipeline without stages', () => {
   for (const stages of [[], undefined, null]) {
-    it(`returns its input unchanged: ${String(stages)}`, () => {
+    it(`returns its input unchanged if it is ${inspect(stages)}`, () => {
       expect(resultOf(stages, a, b)).to.deep.equal([a, b]);
     });
   }

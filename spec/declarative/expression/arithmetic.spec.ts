@@ -26,12 +26,12 @@ describe('Arithmetic operators', () => {
     [{ '@floor': { '@div': ['$.a', '$.b'] } }, 3],
     [{ '@floor': '-2.1' }, -3],
   ] as const) {
-    it(`evaluates ${JSON.stringify(source)} to ${result}`, () => {
+    it(`evaluate ${JSON.stringify(source)} to ${result}`, () => {
       expect(evaluate(source, document)).to.equal(result);
     });
   }
 
-  it('gives 0, never -0', () => {
+  it('give 0, never -0', () => {
     const results = [
       { '@mul': ['$.zero', -1] },
       { '@ceil': { '@div': [-1, '$.b'] } },
@@ -51,12 +51,12 @@ describe('Arithmetic operators', () => {
     [{ '@mul': ['$.huge', 10] }, '@mul: the result is not a finite number, got [1e+308,10]'],
     [{ '@abs': '$.missing' }, '@abs: want a number, got null'],
   ] as const) {
-    it(`fails on ${JSON.stringify(source)}`, () => {
+    it(`fail on ${JSON.stringify(source)}`, () => {
       expect(dataErrorOf(source, document).message).to.equal(message);
     });
   }
 
-  it('accepts only strings that are number literals', () => {
+  it('accept only strings that are number literals', () => {
     const texts = [
       '1',
       '-1.5',
@@ -81,7 +81,7 @@ describe('Arithmetic operators', () => {
     expect(numbers).to.deep.equal([1, -1.5, 2, 0.5, 1, 1000, ...Array<string>(6).fill('none')]);
   });
 
-  it('evaluates constants when an expression is loaded, and refuses constants that fail', () => {
+  it('evaluate constants when an expression is loaded, and refuse constants that fail', () => {
     expect(problemsOf({ x: { '@div': [1, { '@sub': [1, 1] }] } })).to.deep.equal([
       'x["@div"]: @div: division by zero',
     ]);
@@ -91,7 +91,7 @@ describe('Arithmetic operators', () => {
     ]);
   });
 
-  it('gives the same results as JavaScript', () => {
+  it('give the same results as JavaScript', () => {
     const finite = fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e100, max: 1e100 });
     const property = fc.property(finite, finite, (a, b) => {
       expect(evaluate({ '@add': ['$.a', '$.b'] }, { a, b })).to.equal(a + b + 0);

@@ -244,10 +244,10 @@ describe('The status of an operator', () => {
   }
 
   for (const [what, reported, expected] of [
-    ['all are ready', [ready('True', 'Ready', 'fine')], ready('True', 'Ready')],
+    ['all controllers are ready', [ready('True', 'Ready', 'fine')], ready('True', 'Ready')],
     ['it has no controllers', [], ready('True', 'Ready')],
     [
-      'one cannot run',
+      'one controller cannot run',
       [
         ready('True', 'Ready'),
         ready('False', 'NotReady', 'no kind'),
@@ -256,12 +256,12 @@ describe('The status of an operator', () => {
       ready('False', 'NotReady', 'c1: no kind'),
     ],
     [
-      'one fails and one starts',
+      'one controller fails and another one starts',
       [ready('Unknown', 'Starting', 'soon'), ready('Unknown', 'ReconciliationFailed', 'no')],
       ready('Unknown', 'ReconciliationFailed', 'c0: soon\nc1: no'),
     ],
     [
-      'one starts',
+      'one controller starts',
       [ready('Unknown', 'Starting', 'soon')],
       ready('Unknown', 'Starting', 'c0: soon'),
     ],

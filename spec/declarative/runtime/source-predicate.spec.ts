@@ -46,7 +46,7 @@ const cases: readonly (readonly [predicate: unknown, heard: readonly (keyof type
 
 describe('sourcePredicate, which decides which events a source handles', () => {
   for (const [predicate, heard] of cases) {
-    it(`lets ${heard.join(', ') || 'nothing'} pass for ${JSON.stringify(predicate)}`, () => {
+    it(`lets updates pass for ${JSON.stringify(predicate)} that change: ${heard.join(', ') || '(none)'}`, () => {
       const { sources } = readController({
         name: 'c',
         sources: [{ apiGroup: 'apps', kind: 'Deployment', predicate }],

@@ -299,7 +299,7 @@ describe('sources of declarative controllers', () => {
     };
 
     for (const version of ['v1', undefined]) {
-      it(`wait for the kind, with a Ready condition of status Unknown, version ${version ?? 'to be discovered'}`, async () => {
+      it(`wait for the kind in ${version ?? 'a version found by discovery'}, with a Ready condition of status Unknown`, async () => {
         scene = await ControllerScene.start();
         const controller: DeclarativeController = scene.controller(widgets(version));
         await controller.start();

@@ -192,7 +192,7 @@ controllers:
       'there is no operator: want a document with kind: Operator, or with controllers',
     ],
     [
-      'no controllers',
+      'an operator without controllers',
       'controllers: []',
       'controllers: controllers: want a list with at least one entry',
     ],
@@ -207,12 +207,12 @@ controllers:
       'controllers[0].name: name is missing: want a string',
     ],
     [
-      'no sources',
+      'a controller without sources',
       controller({ sources: [] }),
       'controllers[0].sources: sources: want a list with at least one entry',
     ],
     [
-      'no target',
+      'a controller without a target',
       controller({ target: undefined }),
       'controllers[0].target: want a map with apiGroup, version, kind, type',
     ],

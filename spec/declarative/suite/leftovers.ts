@@ -12,7 +12,7 @@ function inNamespace({ namespace }: TargetScene, keys: readonly ObjectKey[]): st
 
 export function leftoversSuite(open: OpenTargetScene): void {
   for (const how of ['Updater', 'Patcher'] as const) {
-    it(`objects written by earlier processes are found by an ${how}, without objects of other controllers`, async () => {
+    it(`objects written by earlier processes are found by the ${how}, without objects of other controllers`, async () => {
       const scene = await open();
       await Promise.all(['a', 'b', 'c'].map((name) => scene.create(ConfigMap, {}, name)));
       const [one, other] = [scene.writing(ConfigMap, how), scene.writing(ConfigMap, how, 'shop/x')];

@@ -27,7 +27,7 @@ async function remake(scene: TargetScene, data: Record<string, string>): Promise
 
 export function racesSuite(open: OpenTargetScene): void {
   for (const how of ['Updater', 'Patcher'] as const) {
-    it(`an object that is deleted and created again after the read of an ${how} is not changed by its write`, async () => {
+    it(`an object that is deleted and created again after the read of the ${how} is not changed by its write`, async () => {
       const scene = await open();
       await scene.create(ConfigMap, { data: { a: '1' } });
       const writing = scene.writing(ConfigMap, how);
@@ -38,7 +38,7 @@ export function racesSuite(open: OpenTargetScene): void {
       expect((await scene.get(ConfigMap))['data']).to.deep.equal({ b: '2' });
     });
 
-    it(`an object that is deleted after the read of an ${how} is not created again by its write`, async () => {
+    it(`an object that is deleted after the read of the ${how} is not created again by its write`, async () => {
       const scene = await open();
       await scene.create(ConfigMap, { data: { a: '1' } });
       const key = { namespace: scene.namespace, name: 'web' };
@@ -50,7 +50,7 @@ export function racesSuite(open: OpenTargetScene): void {
       expect(await scene.find(ConfigMap)).to.equal(undefined);
     });
 
-    it(`an object that is deleted and created again after the read of an ${how} keeps its fields when the ${how} is removed`, async () => {
+    it(`an object that is deleted and created again after the read of the ${how} keeps its fields when the ${how} is removed`, async () => {
       const scene = await open();
       await scene.create(ConfigMap, { data: { a: '1' } });
       const writing = scene.writing(ConfigMap, how);
@@ -76,7 +76,7 @@ export function racesSuite(open: OpenTargetScene): void {
   });
 
   for (const how of ['Updater', 'Patcher'] as const) {
-    it(`a write of another replica after the read of an ${how} causes a conflict for its write`, async () => {
+    it(`a write of another replica after the read of the ${how} causes a conflict for its write`, async () => {
       const scene = await open();
       await scene.create(ConfigMap, { data: { a: '1' } });
       const newer = scene.writing(ConfigMap, how);
@@ -88,7 +88,7 @@ export function racesSuite(open: OpenTargetScene): void {
       expect((await scene.get(ConfigMap))['data']).to.deep.equal({ a: 'new' });
     });
 
-    it(`a write of another replica after the read of an ${how} causes a conflict for the removal of its fields`, async () => {
+    it(`a write of another replica after the read of the ${how} causes a conflict for the removal of its fields`, async () => {
       const scene = await open();
       await scene.create(ConfigMap, { data: { a: '1' } });
       const former = scene.writing(ConfigMap, how);
