@@ -33,6 +33,6 @@ async function clusterTarget(): Promise<FaultTarget> {
   };
 }
 
-describe('a cache whose requests fail and are delayed at random, on a real API server', () => {
+describe('a cache behind a faulty network, on a real API server', () => {
   cacheFaults(clusterTarget);
 });

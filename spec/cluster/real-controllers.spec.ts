@@ -43,7 +43,7 @@ const endpointSlice: ResourceType<EndpointSlice> = {
   ...{ plural: 'endpointslices', namespaced: true },
 };
 
-describe('the real kube-controller-manager and kube-scheduler on the embedded server', () => {
+describe('the real kube-controller-manager, kube-scheduler and kwok on the embedded server', () => {
   let cluster: EmbeddedCluster;
   let client: Client;
   let supervisor: Supervisor;

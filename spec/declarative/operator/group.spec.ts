@@ -10,7 +10,7 @@ import { groupSuite } from './group-suite.js';
 
 describe('A group of operators on the embedded server', () => groupSuite(embeddedTarget));
 
-describe('A group of operators in this process', () => {
+describe('A group of operators', () => {
   const cluster = testCluster();
   const spec = { controllers: [viewOf('Price', 'default')] };
   let manager: DeclarativeManager;
