@@ -28,7 +28,7 @@ const [pod1, pod2, pod3] = [
 ];
 
 describe('@join', () => {
-  it('joins objects with the objects that own them', () => {
+  it('joins objects with the object that they name as their parent', () => {
     const run = runner(
       [
         { '@join': { '@eq': ['$.Dep.metadata.name', '$.Pod.spec.parent'] } },

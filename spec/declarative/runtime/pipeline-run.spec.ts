@@ -155,7 +155,7 @@ describe('PipelineRun', () => {
     await setup.end();
   });
 
-  it('enqueues names of objects that the pipeline no longer returns after it was restarted', async () => {
+  it('enqueues names of objects that the pipeline no longer returns when it processes everything again', async () => {
     const setup = await ManagerSetup.start();
     const context = new Context(setup);
     const document = { metadata: { name: 'a' } };

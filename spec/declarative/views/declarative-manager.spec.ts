@@ -164,7 +164,7 @@ describe('DeclarativeManager', () => {
     expect(await setup.end()).to.equal(undefined);
   });
 
-  it('watches views in all namespaces and cluster-scoped views, although its cache is limited to some namespaces', async () => {
+  it('watches views in all namespaces and views without a namespace, although its cache is limited to some namespaces', async () => {
     const seen: string[] = [];
     const setup = await Setup.start({ cacheOptions: { namespaces: ['default'] } });
     const { base, manager } = setup;
