@@ -38,7 +38,7 @@ describe('The entry points', () => {
     ['index.js', ['client-node', 'undici', 'prom-client', 'yaml']],
     ['apiserver/index.js', ['client-node', 'undici', 'prom-client']],
   ] as const) {
-    it(`${entry} loads none of ${late.join(', ')} before it is needed`, () => {
+    it(`${entry} does not load ${late.join(', ')} on import`, () => {
       const packages = [...packagesLoadedBy(entry)];
       expect(packages).to.include('node:crypto');
       const loaded = packages.filter((name) => late.some((part) => name.includes(part)));
@@ -46,7 +46,7 @@ describe('The entry points', () => {
     });
   }
 
-  it('cli/main.js loads no package before it has chosen the version of the program', () => {
+  it('cli/main.js loads no package before it has chosen which installed version of the CLI runs', () => {
     const packages = [...packagesLoadedBy('cli/main.js')];
     expect(packages.filter((name) => !name.startsWith('node:'))).to.deep.equal([]);
   });

@@ -11,7 +11,7 @@ describe('EventRecorder', () => {
     });
     const warning = { type: 'Warning', reason: 'ApplyFailed', action: 'Apply' } as const;
 
-    it('writes ten Events of one reason, and one that summarizes the others by kind', async () => {
+    it('writes ten Events of one reason, and then one Event that counts the further objects of each kind', async () => {
       const { clock, fake, recorder, counts } = setUp();
       for (let n = 0; n < 30; n++)
         recorder.record(event(about(n, n < 28 ? 'ConfigMap' : 'Secret')));
@@ -27,7 +27,7 @@ describe('EventRecorder', () => {
       expect(clock.pendingTimers).to.equal(0);
     });
 
-    it('writes warnings after many creations', async () => {
+    it('writes a Warning although many events before it exceeded the limit of their reason', async () => {
       const { fake, recorder } = setUp();
       for (let n = 0; n < 99; n++) recorder.record(event(about(n)));
       recorder.record(event({ ...about(7), ...warning, note: 'Apply ConfigMap shop/c-7: 422' }));
@@ -38,7 +38,7 @@ describe('EventRecorder', () => {
       expect(recorder.droppedEvents).to.equal(0);
     });
 
-    it('counts an object once in a summary, and writes one summary in five minutes', async () => {
+    it('counts an object once in a summary, and writes at most one summary in five minutes', async () => {
       const { clock, fake, recorder } = setUp();
       const failed = (): unknown[] => bodies(fake).filter(({ reason }) => reason === 'ApplyFailed');
       for (let retry = 0; retry < 3; retry++) {
@@ -68,7 +68,7 @@ describe('EventRecorder', () => {
         .that.matches(/^15 more: /);
     });
 
-    it('writes 25 Events of different reasons, and one that summarizes the others', async () => {
+    it('writes 25 Events of different reasons, and then one Event that summarizes the rest', async () => {
       const { clock, fake, recorder, counts } = setUp();
       for (let n = 0; n < 30; n++) recorder.record(distinct(n, { note: `note ${n}` }));
       await recorder.flush();
@@ -109,7 +109,7 @@ describe('EventRecorder', () => {
       expect(counts).to.deep.equal({ written: 3 });
     });
 
-    it('counts and logs the events that are unwritten at stop', async () => {
+    it('counts and logs the events that are not yet written when the recorder stops', async () => {
       const { recorder, counts, lines } = setUp({ burst: 1 });
       for (let n = 0; n < 5; n++) recorder.record(event(about(n)));
       await recorder.stop();
@@ -129,7 +129,7 @@ describe('EventRecorder', () => {
     const configured = { reason: 'Configured', action: 'Apply' } as const;
     const notes = (fake: FakeClient): unknown[] => bodies(fake).map(({ note }) => note);
 
-    it('writes on flush also what is recorded while it waits for the server', async () => {
+    it('writes on flush also the events that are recorded while flush waits for the server', async () => {
       const { fake, recorder } = setUp();
       fake.answer = ({ body }) => {
         if (fake.calls.length === 1) recorder.record(wrote('Secret b'));
@@ -185,7 +185,7 @@ describe('EventRecorder', () => {
       expect(bodies(fake)[0]).to.deep.include({ note, related });
     });
 
-    it('names each kind and each change once', async () => {
+    it('names each kind and each list of changed fields once', async () => {
       const { fake, recorder } = setUp();
       recorder.record(wrote('ConfigMap a: data.A, data.B', configured));
       recorder.record(wrote('Secret a: data.A', configured));
@@ -218,7 +218,7 @@ describe('EventRecorder', () => {
       expect(Buffer.byteLength(second)).to.be.within(900, 1_024);
     });
 
-    it('cuts the first object if it exceeds the length limit', async () => {
+    it('cuts the text about the first object if it alone exceeds the length limit', async () => {
       const { fake, recorder } = setUp();
       for (const name of ['a', 'b'])
         recorder.record(wrote(`ConfigMap ${name}: ${'ü'.repeat(900)}`));
@@ -259,7 +259,7 @@ describe('EventRecorder', () => {
       expect(fake.calls).to.have.length(3);
     });
 
-    it('ends a group when one of its objects repeats, and counts a series if all of them repeat', async () => {
+    it('writes the group when a second event about one of its objects comes, and counts a series if each object repeats', async () => {
       const { clock, fake, recorder } = setUp();
       for (let n = 0; n < 10; n++) {
         for (const item of ['ConfigMap a', 'Secret b']) recorder.record(wrote(item, configured));
@@ -277,7 +277,7 @@ describe('EventRecorder', () => {
       expect(bodies(fake)[2]).to.have.nested.property('body.series.count', 10);
     });
 
-    it('limits the Events about groups per owner, and summarizes the rest by kind', async () => {
+    it('limits the Events about groups of objects for each owner, and counts the objects beyond the limit by kind', async () => {
       const { clock, fake, recorder } = setUp({ burst: 1 });
       for (let n = 0; n < 3; n++) {
         recorder.record(wrote(`ConfigMap c-${n}`));
@@ -291,7 +291,7 @@ describe('EventRecorder', () => {
       ]);
     });
 
-    it('counts unwritten events at stop and leaves no timer', async () => {
+    it('counts the events that are not yet written when the recorder stops, and leaves no timer', async () => {
       const { clock, recorder, counts } = setUp();
       for (const item of ['ConfigMap a', 'ConfigMap b']) recorder.record(wrote(item));
       await recorder.stop();
@@ -299,7 +299,7 @@ describe('EventRecorder', () => {
       expect(clock.pendingTimers).to.equal(0);
     });
 
-    it('delays the events of at most maxQueued owners', async () => {
+    it('groups the events of at most maxQueued owners at a time, and writes those of other owners at once', async () => {
       const { clock, fake, recorder } = setUp({ maxQueued: 2 });
       for (const name of ['a', 'b', 'c']) {
         recorder.record(wrote('ConfigMap x', { regarding: { ...regarding, name } }));

@@ -56,7 +56,7 @@ describe('EventRecorder', () => {
       expect(fake.calls).to.have.length(2);
     });
 
-    it('waits no longer than maxDelayMs for a Retry-After, since the event occupies the queue', async () => {
+    it('waits at most maxDelayMs although Retry-After is longer, since the event occupies the queue', async () => {
       const { clock, fake, recorder } = setUp();
       fake.answer = () => {
         if (fake.calls.length === 1)
@@ -84,7 +84,7 @@ describe('EventRecorder', () => {
         fake.calls.filter((call) => !isBroken(call)).map(({ verb }) => verb);
 
       for (const namespace of ['broken', 'shop']) {
-        it(`writes the Events of an object in namespace ${namespace} before the retry`, async () => {
+        it(`writes the Events of another object in namespace ${namespace} before the retry`, async () => {
           const { clock, fake, recorder } = setUp();
           failBroken(fake);
           recorder.record(aboutIn('broken'));
@@ -100,7 +100,7 @@ describe('EventRecorder', () => {
         });
       }
 
-      it('writes the counts and summaries of other objects when they are due', async () => {
+      it('writes the counts and summaries for other objects when they are due', async () => {
         const { clock, fake, recorder } = setUp({ burst: 1, seriesRefreshMs: 30_000 });
         failBroken(fake);
         recorder.record(aboutIn('broken'));
@@ -203,7 +203,7 @@ describe('EventRecorder', () => {
         return { ...scene, recover: () => (fake.answer = ({ body }) => body) };
       };
 
-      it('keeps the count of a series that ends, and writes it afterwards', async () => {
+      it('keeps the count of a series that ends, and writes it when the queue has room', async () => {
         const { clock, fake, recover, counts } = await fillQueue();
         await clock.advance(7 * minute);
         recover();
@@ -213,7 +213,7 @@ describe('EventRecorder', () => {
         expect(clock.pendingTimers).to.equal(0);
       });
 
-      it('writes the next Event of an ended series within seconds', async () => {
+      it('creates a new Event within seconds when an event repeats after its series has ended', async () => {
         const { clock, fake, recorder } = await fillQueue();
         await clock.advance(7 * minute);
         const calls = fake.calls.length;
@@ -304,7 +304,7 @@ describe('EventRecorder', () => {
       expect(counts).to.deep.equal({ written: 1 });
     });
 
-    it('creates an Event at once that another replica had created and that expires meanwhile', async () => {
+    it('creates an Event at once if the one that another replica had created expires before it is patched', async () => {
       const { fake, recorder, counts } = setUp();
       fake.answer = ({ verb, body }) => {
         if (verb === 'patch') throw apiError(404, 'NotFound');
@@ -325,7 +325,7 @@ describe('EventRecorder', () => {
       },
     ];
     for (const { error, line } of refused) {
-      it(`counts each event and logs once when ${line}`, async () => {
+      it(`counts each event as refused and logs once when ${line}`, async () => {
         const { fake, recorder, counts, lines } = setUp();
         fake.answer = () => {
           throw error;
@@ -338,7 +338,7 @@ describe('EventRecorder', () => {
       });
     }
 
-    it('creates an Event for the next equal event after the server has rejected one', async () => {
+    it('creates an Event when the same event occurs again after the server has rejected it', async () => {
       const { fake, recorder } = setUp();
       fake.answer = () => {
         throw apiError(422, 'Invalid');

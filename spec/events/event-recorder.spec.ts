@@ -49,7 +49,7 @@ describe('EventRecorder', () => {
     ]);
   });
 
-  it('returns before the write', async () => {
+  it('returns from record before the Event is written', async () => {
     const { fake, recorder } = setUp();
     recorder.record(event());
     expect(fake.calls).to.be.empty;
@@ -98,7 +98,7 @@ describe('EventRecorder', () => {
       expect(bodies(fake)[3]).not.to.have.property('series');
     });
 
-    it('ends a series that began at a fraction of a millisecond', async () => {
+    it('ends a series whose first event has a time with a fraction of a millisecond', async () => {
       const clock = new VirtualClock(0);
       const { fake, recorder } = setUp({ clock });
       // For this start time, the times of the Event differ by less than six minutes after rounding.
@@ -122,7 +122,7 @@ describe('EventRecorder', () => {
       expect(counts).to.deep.equal([2, 31, 61]);
     });
 
-    it('counts a series per object, related object, type, reason and action', async () => {
+    it('counts a separate series for each object, related object, type, reason and action', async () => {
       const { fake, recorder } = setUp();
       const others: Partial<ObjectEvent>[] = [
         { regarding: { ...regarding, uid: 'u-2' } },
@@ -192,7 +192,7 @@ describe('EventRecorder', () => {
       expect(clock.pendingTimers).to.equal(0);
     });
 
-    it('ends a flush although like events are recorded meanwhile', async () => {
+    it('ends a flush although equal events are recorded meanwhile', async () => {
       const { clock, fake, recorder } = setUp();
       for (const ms of [1, 1, 1]) {
         recorder.record(event());
@@ -269,7 +269,7 @@ describe('EventRecorder', () => {
       expect(clock.pendingTimers).to.equal(0);
     });
 
-    it('counts the unwritten events of a running series once', async () => {
+    it('counts the unwritten events of a series that has not ended once', async () => {
       const { clock, recorder, counts } = setUp();
       for (const ms of [1, 1, 1, 1, 1]) {
         recorder.record(event());
@@ -298,7 +298,7 @@ describe('EventRecorder', () => {
     });
   });
 
-  it('stops waiting for a flush when its signal is aborted', async () => {
+  it('rejects a flush when its signal is aborted, without aborting the write', async () => {
     const { fake, recorder } = setUp();
     let finish = (): void => undefined;
     fake.answer = () => new Promise<void>((resolve) => (finish = resolve));
@@ -315,7 +315,7 @@ describe('EventRecorder', () => {
 
   const bad = [{ controllerName: 'no good' }, { instance: '' }, { burst: 0 }, { maxQueued: NaN }];
   for (const options of bad) {
-    it(`rejects ${JSON.stringify(options)}`, () => {
+    it(`rejects the options ${JSON.stringify(options)}`, () => {
       expect(() => setUp(options))
         .to.throw('EventRecorder')
         .with.property('code', 'InvalidOption');

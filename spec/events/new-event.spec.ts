@@ -29,12 +29,12 @@ describe('newEvent', () => {
     expect(regarding).to.deep.equal({ apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u' });
   });
 
-  it('names the missing field', () => {
+  it('throws an error that names the missing field', () => {
     expect(() => made({ reason: '' })).to.throw('event on Pod: reason is missing');
     expect(() => made({ action: '' })).to.throw('event on Pod: action is missing');
   });
 
-  it('names a field that plain JavaScript gave no valid value, and the values that it may have', () => {
+  it('throws an error that names a field with an invalid value and the valid values', () => {
     const refused = (part: object, message: string): void => {
       const isRefused = expect(() => made(part), message).to.throw(message);
       isRefused.with.property('code', 'InvalidObject');

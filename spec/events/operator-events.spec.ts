@@ -81,7 +81,7 @@ describe('OperatorEvents', () => {
     });
   }
 
-  it('removes and lists the listeners that were given', () => {
+  it('finds the same listeners again to list and to remove them', () => {
     const events = new OperatorEvents();
     const seen: string[] = [];
     const listener = function (this: { name: string } | OperatorEvents): void {

@@ -64,7 +64,7 @@ describe('recordingClient', () => {
     });
   }
 
-  it('distinguishes an apply that created from one that configured', async () => {
+  it('distinguishes an apply that created the object from one that changed it', async () => {
     const { fake, client, summary } = setUp();
     for (const created of [true, false]) {
       fake.answer = () => ({ object: live, created });
@@ -102,7 +102,7 @@ describe('recordingClient', () => {
   });
 
   for (const metadata of [{}, { name: 'may-i' }]) {
-    it(`does not report a review ${metadata.name ?? 'without a name'}, which is not stored`, async () => {
+    it(`does not report the create of an access review ${metadata.name ?? 'without a name'}, since the server does not store it`, async () => {
       const { fake, client, recorded, emitted } = setUp();
       const review = {
         ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', metadata },
@@ -202,7 +202,7 @@ describe('recordingClient', () => {
       verb: 'create',
     },
   ];
-  it('reports that a webhook refuses a patch, also without a field', async () => {
+  it('reports that a webhook refuses a patch, even if the error names no field', async () => {
     const { fake, client, recorded } = setUp();
     const message = 'admission webhook "v.example.com" denied the request: frozen';
     const error = apiError(422, 'Invalid', { verb: 'patch', message });
@@ -233,7 +233,7 @@ describe('recordingClient', () => {
     expect(recorded[0]?.reason).to.equal('CreateFailed');
   });
 
-  it('lists the first changed paths and the cause, if they are known', async () => {
+  it('lists the first changed paths and the cause if the caller passes them', async () => {
     const changes = Array.from({ length: 12 }, (_, n) => ({ path: `data.k${n}`, from: 0, to: n }));
     const { fake, client, emitted, summary } = setUp();
     fake.answer = () => live;
@@ -244,7 +244,7 @@ describe('recordingClient', () => {
     expect(emitted[0]?.[1]).to.deep.include({ changes, cause: 'drift' });
   });
 
-  it('names the known managers that caused drift, each once', async () => {
+  it('names each field manager that caused drift once, and omits unknown ones', async () => {
     const managers = ['kubectl-edit', 'unknown', undefined, 'kubectl-edit', 'helm'];
     const changes = managers.map((manager, n) => ({ path: `data.k${n}`, from: 0, to: n, manager }));
     const { fake, client, summary } = setUp();
@@ -253,7 +253,7 @@ describe('recordingClient', () => {
     expect(summary()[0]).to.match(/data\.k4 \(drift by kubectl-edit, helm\)$/);
   });
 
-  describe('with a Secret', () => {
+  describe('when a Secret is written', () => {
     const leaky = 'Secret "web" is invalid: data.password: Invalid value: "hunter2"';
 
     const failures = [
@@ -265,7 +265,7 @@ describe('recordingClient', () => {
       { error: new TypeError(leaky), text: 'the reason is not shown, it may quote data' },
     ];
     for (const { error, text } of failures) {
-      it(`never quotes data when ${error.name} fails the write`, async () => {
+      it(`never quotes the Secret's data when ${error.name} fails the write`, async () => {
         const { fake, client, recorded } = setUp();
         fake.answer = () => {
           throw error;
@@ -298,7 +298,7 @@ describe('recordingClient', () => {
     expect(recorded[0]?.regarding).to.deep.include({ name: 'web', uid: 'u-1' });
   });
 
-  it('names the written object if it shares only the name, or also the kind, with the owner', async () => {
+  it('names the written object as related if only its name, or its name and kind, equal those of the owner', async () => {
     const { client, recorded } = setUp({ owner: live });
     await client.create(secret);
     await client.create({ ...web, apiVersion: 'example.com/v1' });
@@ -316,7 +316,7 @@ describe('recordingClient', () => {
     expect(summary()).to.deep.equal(['Created: Created ConfigMap shop/web-x']);
   });
 
-  it('names the deleted collection', async () => {
+  it('names kind, namespace and selector of a deleteCollection', async () => {
     const { client, recorded, emitted, summary } = setUp();
     const labelSelector = { matchLabels: { app: 'web' } };
     await client.deleteCollection(ConfigMap, { namespace: 'shop', labelSelector });
@@ -325,7 +325,7 @@ describe('recordingClient', () => {
     expect(emitted).to.be.empty;
   });
 
-  it('does not fail a write that it cannot record', async () => {
+  it('lets a write succeed although recording its Event fails', async () => {
     const lines: string[] = [];
     const logger = { error: (line: string) => lines.push(line) } as Partial<Logger> as Logger;
     const recorder = {

@@ -22,13 +22,13 @@ describe('briefError', () => {
     );
   });
 
-  it('prefers the response of the server to the error that wraps it', () => {
+  it('shows the response of the server instead of the error that wraps it', () => {
     const message = `Deployment shop/web can't be applied as it is: ${required.message}`;
     const around = new OperatorError('Terminal', message, { cause: required });
     expect(briefError(around)).to.equal(briefError(required));
   });
 
-  it('keeps the line breaks of operator messages, and lists the errors of several objects', () => {
+  it('readableMessage keeps the line breaks of an OperatorError, and lists the errors of an AggregateError', () => {
     const rules = new OperatorError('MissingPermission', 'rules are missing:\n- get shops');
     expect(readableMessage(rules)).to.equal(rules.message);
     expect(readableMessage(required)).to.equal(briefError(required));
@@ -36,12 +36,12 @@ describe('briefError', () => {
     expect(readableMessage(several)).to.equal(`2 errors:\n- ${briefError(required)}\n- no till`);
   });
 
-  describe('with a cause', () => {
+  describe('of an error with a cause', () => {
     const refusedBy = (address: string) =>
       Object.assign(new Error(`connect ECONNREFUSED ${address}`), { syscall: 'connect' });
     const fetchFailed = (cause: unknown) => new TypeError('fetch failed', { cause });
 
-    it('names why a connection failed, as fetch does not', () => {
+    it('names the reason of a failed connection, which the message of fetch leaves out', () => {
       expect(briefError(fetchFailed(refusedBy('10.0.0.1:80')))).to.equal(
         'fetch failed: connect ECONNREFUSED 10.0.0.1:80',
       );
@@ -64,7 +64,7 @@ describe('briefError', () => {
       expect(briefError(own)).to.equal('fetch failed');
     });
 
-    it('leaves out other causes, which may quote the data of a Secret', () => {
+    it('leaves out causes that are not connection errors, since they may quote the data of a Secret', () => {
       const cause = new SyntaxError('Unexpected token in "hunter2"');
       expect(briefError(new Error('Secret creds: not JSON', { cause }))).to.equal(
         'Secret creds: not JSON',
@@ -124,7 +124,7 @@ describe('briefError', () => {
     );
   });
 
-  it('keeps the remedy of responses that name no field', () => {
+  it('keeps the advice for a refusal whose response names no field', () => {
     const body = { reason: 'Forbidden', message: 'User "a" cannot list' };
     const context = { verb: 'list', kind: 'Pod', status: 403 };
     expect(briefError(new ApiError(body, context))).to.equal(

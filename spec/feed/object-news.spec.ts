@@ -82,7 +82,7 @@ describe('The feed of cluster changes', () => {
     expect(told('v1', 'Pod', {}, { spec: { nodeName: 'node-1' } })).to.equal(undefined);
   });
 
-  it('shows conditions of a workload only if they do not repeat its counts', () => {
+  it('shows the conditions of a workload only if its replica counts do not show the same', () => {
     const conditions = [{ type: 'Available', status: 'True' }];
     const details = ['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet'].map((kind) =>
       detailOf(told('apps/v1', kind, {}, { status: { conditions } })),
@@ -90,7 +90,7 @@ describe('The feed of cluster changes', () => {
     expect(details).to.deep.equal([undefined, undefined, undefined, 'Available=True']);
   });
 
-  it('shows Events and marks warnings', () => {
+  it('shows Events, and marks those of type Warning', () => {
     const regarding = { kind: 'Shop', namespace: 'shop', name: 'a' };
     const fields = { regarding, type: 'Warning', reason: 'Late', note: 'no pods' };
     expect(told('events.k8s.io/v1', 'Event', fields)).to.deep.equal({
@@ -98,7 +98,7 @@ describe('The feed of cluster changes', () => {
     });
   });
 
-  it("omits the usual Events of the cluster's controllers, and shows their warnings", () => {
+  it("omits Normal Events of Kubernetes' own components, and shows their Warnings", () => {
     const involvedObject = { kind: 'Pod', namespace: 'shop', name: 'a' };
     const event = { involvedObject, source: { component: 'kubelet' }, reason: 'Started' };
     expect(told('v1', 'Event', { ...event, type: 'Normal' })).to.equal(undefined);
@@ -107,7 +107,7 @@ describe('The feed of cluster changes', () => {
     expect(told('v1', 'Event', { ...event, type: 'Warning' })).to.include({ mark: 'warned' });
   });
 
-  it('omits changes that only concern the cluster itself', () => {
+  it('omits Leases, changes of metadata alone, and changes in system namespaces', () => {
     expect(told('coordination.k8s.io/v1', 'Lease', {})).to.equal(undefined);
     expect(
       told(
@@ -132,7 +132,7 @@ describe('The feed of cluster changes', () => {
     ]);
   });
 
-  it('hides the objects that Kubernetes derives from others', () => {
+  it('hides kinds that Kubernetes itself creates for other objects, like EndpointSlices', () => {
     const derived = ['APIService', 'Endpoints', 'EndpointSlice', 'ControllerRevision', 'IPAddress'];
     const kinds = [...derived, 'Service'];
     const created = (kind: string) => {

@@ -29,7 +29,7 @@ describe('ObservedObjects', () => {
     ['wrote', 'watched'],
     ['watched', 'wrote'],
   ] as const) {
-    it(`reports a change once if the operator ${first} it before it ${second} it`, () => {
+    it(`reports a change once if the operator ${first} the object before it ${second} it`, () => {
       objects[first]('ADDED', web('1'));
       objects[second]('ADDED', web('1'));
       objects[first]('MODIFIED', web('3'));
@@ -54,7 +54,7 @@ describe('ObservedObjects', () => {
     ]);
   });
 
-  it('keeps few of the objects that come and go in memory', async () => {
+  it('keeps only a bounded number of deleted objects in memory', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const seen: WeakRef<KubernetesObject>[] = [];
@@ -71,7 +71,7 @@ describe('ObservedObjects', () => {
     expect(seen.filter((each) => each.deref() !== undefined)).to.have.length.below(1_003);
   });
 
-  it('reports changes of other clients to its resources, to objects that these own, and to objects that it wrote', () => {
+  it("reports what other clients change in the operator's custom resources, their dependents, and objects that the operator wrote", () => {
     objects.watched('ADDED', { ...web('1'), apiVersion: 'shop.example/v2', kind: 'Shop' });
     objects.watched('ADDED', web('2', { ownerReferences }));
     objects.read(web('3', { name: 'loose', uid: 'loose' }));
@@ -91,7 +91,7 @@ describe('ObservedObjects', () => {
     expect(reported).to.deep.equal(['DELETED Deployment >3']);
   });
 
-  it('does not report foreign objects, objects that exist at the start, or reviews', () => {
+  it('does not report objects that are unrelated to the operator, objects that exist at the start, or access reviews', () => {
     objects.read(web('1', { ownerReferences }));
     objects.watched('ADDED', web('2', { name: 'foreign', uid: 'foreign' }));
     objects.watched('DELETED', web('3', { name: 'foreign', uid: 'foreign' }));

@@ -42,7 +42,7 @@ async function watched(
 }
 
 describe('OperatorFeed', () => {
-  it('begins with the operator, its cluster and its namespaces', () => {
+  it('begins with the names of the operator, its cluster and its namespaces', () => {
     const { feed, told } = newFeed();
     feed.sayHead({ operator: 'shops', cluster: 'context dev: https://a', namespaces: ['a', 'b'] });
     expect(told()).to.deep.equal(['operator shops, on context dev: https://a', 'namespaces: a, b']);
@@ -50,7 +50,7 @@ describe('OperatorFeed', () => {
     expect(told()).to.deep.equal(['operator shops', 'namespaces: all']);
   });
 
-  it('prints each write, and returns its answer', async () => {
+  it('prints each write, and returns what the inner client returns', async () => {
     const { client, other, told } = newFeed();
     const created = await client.create(configMapNamed('web', { a: '1' }));
     expect(created).to.deep.equal(await other.get(ConfigMap, key));
@@ -89,7 +89,7 @@ describe('OperatorFeed', () => {
     expect(told()).to.deep.equal([]);
   });
 
-  it('prints changes of others in its resources, from the state that it has read', async () => {
+  it("prints what other clients change in the operator's resources, compared with the state that it has read", async () => {
     const reads: readonly ((client: Client) => Promise<unknown>)[] = [
       (client) => client.get(ConfigMap, key),
       async (client) => {
@@ -114,7 +114,7 @@ describe('OperatorFeed', () => {
     }
   });
 
-  it('prints events that follow the initial events of a watch, and none of the initial ones', async () => {
+  it('prints the changes after the initial events of a watch, but not the initial events', async () => {
     const { client, feed, other, told } = newFeed();
     feed.use([{ group: '', kind: 'ConfigMap' }]);
     await other.create(configMapNamed('old'));
@@ -125,7 +125,7 @@ describe('OperatorFeed', () => {
     expect(told()).to.deep.equal(['+ ConfigMap default/new']);
   });
 
-  it('ignores reads of metadata and of subresources', async () => {
+  it('does not compare changes with what metadata-only reads returned', async () => {
     const { client, feed, other, told } = newFeed();
     feed.use([{ group: '', kind: 'ConfigMap' }]);
     const { metadata } = await other.create(configMapNamed('web', { a: '1' }));
@@ -177,7 +177,7 @@ describe('OperatorFeed', () => {
     expect(told()).to.deep.equal([]);
   });
 
-  it('makes the logger omit failures that the feed prints', () => {
+  it('gives the operator a logger that omits the failures that the feed prints', () => {
     const lines: LogLine[] = [];
     const logger = withoutFailures(rememberingLogger(lines)).child({ controller: 'shops' });
     logger.error('reconcile failed: error');

@@ -22,7 +22,7 @@ describe('Text log lines', () => {
     );
   });
 
-  it('are omitted below the level, and end with the other fields', () => {
+  it('are omitted below the log level, and end with the remaining fields as key=value', () => {
     const text = logged('info', (logger) => {
       logger.debug('not this');
       logger.child({ controller: 'shop' }).info('watches', { kinds: ['a'], port: 1 });
@@ -57,7 +57,7 @@ describe('Text log lines', () => {
   });
 });
 
-describe('Colours', () => {
+describe('Colours of text log lines', () => {
   for (const [env, columns, wanted] of [
     [{}, 80, true],
     [{}, undefined, false],

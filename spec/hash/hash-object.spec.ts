@@ -33,7 +33,7 @@ describe('hashObject', () => {
     expect(hashObject([undefined, 1])).to.equal(hashObject([null, 1]));
   });
 
-  it('distinguishes the order of items, null from absent, and types', () => {
+  it('returns different hashes for another order of items, for null instead of absent, and for another type', () => {
     const values = [[1, 2], [2, 1], { a: null }, {}, { a: 1 }, { a: '1' }, [], '', null, false, 0];
     expect(new Set(values.map(hashObject)).size).to.equal(values.length);
   });

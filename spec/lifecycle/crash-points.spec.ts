@@ -17,7 +17,7 @@ describe('a lifecycle operator, killed at any request', function () {
       ...{ clock: new VirtualClock(), random: seededRandom(1), simulateWorkloads: true },
     });
 
-  it('converges to the same state: deployment, upgrade, deletion', async () => {
+  it('converges to the same state as without a crash: deployment, upgrade, deletion', async () => {
     const scenario = { ...lifecycleScenario(), steadyMs: 20_000, cluster };
     const { requests, results } = await crashPoints(scenario, { modes, ...crashSample(5) });
     expect(results.filter(({ request }) => request === undefined)).to.deep.equal([]);
@@ -30,7 +30,7 @@ describe('a lifecycle operator, killed at any request', function () {
   });
 
   // Without a cache there are many times more requests, most of which change nothing.
-  it('converges to the same state without a cache, where each read is a request', async () => {
+  it('converges to the same state as without a crash if it has no cache and sends a request for each read', async () => {
     const scenario = { ...lifecycleScenario(true), steadyMs: 20_000, cluster };
     const { results } = await crashPoints(scenario, {
       sample: { count: isSampled ? 3 : 20, seed: isSampled ? sampleSeed : 1 },

@@ -45,7 +45,7 @@ const PoorConfig = defineResource({
   ],
 });
 
-describe('lifecycle in an Operator', () => {
+describe('An Operator with a lifecycle resource', () => {
   let target: BuilderTarget;
   const ending: (() => Promise<void>)[] = [];
   before(async () => {
@@ -140,7 +140,7 @@ describe('lifecycle in an Operator', () => {
     [undefined, 'undefined'],
     [1.2, 'number'],
   ] as const) {
-    it(`refuses a version that is not a text at once, got ${got}`, () => {
+    it(`refuses a version that is not a text before it starts, got ${got}`, () => {
       const options = { resources: () => [], version: version as string };
       expect(() => lifecycle<ShopConfig>(options))
         .to.throw(`lifecycle: version: want a text, the version of the deployed system, got ${got}`)
@@ -148,14 +148,14 @@ describe('lifecycle in an Operator', () => {
     });
   }
 
-  it('refuses resources that is not a function at once', () => {
+  it('refuses an option resources that is not a function before it starts', () => {
     const options = { version: '1.0.0', resources: [] } as object as LifecycleOptions<ShopConfig>;
     expect(() => lifecycle<ShopConfig>(options))
       .to.throw('lifecycle: resources: want a function, got object')
       .with.property('code', 'InvalidOption');
   });
 
-  it('names resources, as its options do, in problems of the desired objects', async () => {
+  it('names the option resources in the problems of the desired objects that it returned', async () => {
     const [events, broken] = [[] as ObjectEvent[], { value: false }];
     const namespaceOf = ({ metadata: { namespace = '' } }: ShopConfig): string => namespace;
     const config = await deployed({
@@ -172,7 +172,7 @@ describe('lifecycle in an Operator', () => {
     });
   });
 
-  it('refuses a kind whose status has no place for its fields, and names them', async () => {
+  it('refuses a kind whose status schema lacks the fields that a lifecycle writes, and names them', async () => {
     await ensureCrd(target.admin, PoorConfig.crd, {});
     const { client } = await target.operator();
     const namespace = await target.namespace();
@@ -203,7 +203,7 @@ describe('lifecycle in an Operator', () => {
     });
   });
 
-  it('reads and writes its status with functions of its options, which also decide whether a deployment is new', async () => {
+  it('reads and writes the status with the functions status and withStatus, and calls isCreating', async () => {
     const asked: unknown[] = [];
     const { spec, status } = await deployed({
       subresourceEnabled: false,

@@ -25,7 +25,7 @@ for (const [title, offsets] of [
   ['back and forth by minutes', [300_000, -300_000, 60_000, -60_000]],
 ] as const) {
   describe(`A wall clock that is set ${title}`, () => {
-    it('changes neither the leadership of a manager nor the times of its requeues', async () => {
+    it('changes neither which manager leads nor when keys are requeued', async () => {
       const setup = await ManagerSetup.start();
       const { wall, clock } = settable(setup.clock);
       const startedMs = setup.clock.monotonicMs();
@@ -61,7 +61,7 @@ for (const [title, offsets] of [
       expect(await setup.end()).to.equal(undefined);
     });
 
-    it('neither moves a shard nor expels a replica', async () => {
+    it('neither moves a shard nor removes a replica from the group', async () => {
       const group = await ReplicaGroup.start();
       const { wall, clock } = settable(group.clock);
       const set = group.replica({ identity: 'set', clock });

@@ -7,7 +7,7 @@ import { embeddedTarget } from '../builder/suite/embedded-target.js';
 import { drivenController } from './suite/driven-controller.js';
 
 describe('drivenController', () => {
-  it('reconciles existing objects after each restart, and nothing while it is stopped', async () => {
+  it('reconciles existing objects after each restart, and none while it is stopped', async () => {
     const target = await embeddedTarget();
     const namespace = await target.namespace();
     const seen: string[] = [];

@@ -23,7 +23,7 @@ function leaseServer(): StubHandler {
 }
 
 describe('The connection of leader election', () => {
-  it('renews the Lease while endless requests hold every connection and the rate limit', async () => {
+  it('still renews the Lease while other requests hold every connection and use up the rate limit', async () => {
     const server = await startStubServer(leaseServer());
     const transport = new UndiciTransport({ server: server.url, maxConnections: 2 });
     const rateLimit = { qps: 0.01, burst: 3 };

@@ -10,12 +10,23 @@ const first = isSampled ? sampleSeed * count : 0;
 const all = Array.from({ length: count }, (_, at) => first + at);
 const seeds = only === undefined ? all : [Number(only)];
 
-describe('Leader election in seeded schedules', () => {
+const meanings: Readonly<Record<(typeof disasters)[number], string>> = {
+  crash: 'crashes',
+  pause: 'is paused',
+  cut: 'loses its connection',
+  deaf: 'receives no responses',
+  mute: 'cannot send requests',
+  slow: 'has a slow connection',
+  errors: 'receives errors from the server',
+  clean: 'stops in good order',
+};
+
+describe('Leader election in random sequences of failures', () => {
   for (const [at, disaster] of disasters.entries()) {
     const own = seeds.filter((seed) => seed % disasters.length === at);
     if (own.length === 0) continue;
 
-    it(`keeps its invariants when this happens to the leader: ${disaster}`, async function () {
+    it(`has at most one leader at a time, and keeps its other guarantees, when the leader ${meanings[disaster]}`, async function () {
       this.timeout(60_000);
       const failures: string[] = [];
       for (const seed of own) {

@@ -115,7 +115,7 @@ describe('LeaderElector', () => {
       });
     }
 
-    it('takes a Lease without a duration after the duration that the candidate has configured', async () => {
+    it('takes a Lease that has no duration after the duration in its own options', async () => {
       await election.createLease({ holderIdentity: 'x' });
       const a = election.candidate('a');
       await election.clock.advance(14_999);
@@ -135,7 +135,7 @@ describe('LeaderElector', () => {
       expect(a.elector.isLeader).to.be.true;
     });
 
-    it('treats a Lease of its own identity as held by another process if it did not write it', async () => {
+    it('treats a Lease with its own identity as held by another process if another process wrote it', async () => {
       await election.createLease({ holderIdentity: 'a', leaseDurationSeconds: 15 });
       const lines: LogLine[] = [];
       const a = election.candidate('a', { logger: rememberingLogger(lines) });
@@ -303,7 +303,7 @@ describe('LeaderElector', () => {
       expect(a.told).to.deep.equal(['0 sees a', '0 started']);
     });
 
-    it('can run again, and still refuses writes of the earlier term', async () => {
+    it('can run again as a new term, and still refuses writes of the earlier term', async () => {
       const a = election.candidate('a', {}, {});
       await election.clock.advance(0);
       const term = a.elector.fence.term?.();
@@ -332,7 +332,7 @@ describe('LeaderElector', () => {
       expect(lines.map(({ message }) => message).join()).not.to.contain('another process');
     });
 
-    it('waits after an outage of the server for another process that has taken the Lease', async () => {
+    it('waits after an outage of the server if another process has taken the Lease', async () => {
       const a = election.candidate('a');
       await election.clock.advance(1_000);
       const outage = election.fail('a', 503);

@@ -19,7 +19,7 @@ describe('LeaderElector', () => {
     await election.cluster.stop();
   });
 
-  describe('when it ends', () => {
+  describe('when it is stopped or loses the Lease', () => {
     it('calls onStoppedLeading after all writes are fenced and the signal is aborted', async () => {
       const seen: unknown[] = [];
       let signal: AbortSignal | undefined;
@@ -79,7 +79,7 @@ describe('LeaderElector', () => {
       expect((await election.lease()).spec?.holderIdentity).to.equal('x');
     });
 
-    it('keeps renewing and writing until the led work has ended', async () => {
+    it('keeps renewing the Lease and allows writes until onStartedLeading has ended', async () => {
       let finish = (): void => undefined;
       const work = new Promise<void>((resolve) => (finish = resolve));
       const a = election.candidate('a', {}, { onStartedLeading: () => work });
@@ -93,7 +93,7 @@ describe('LeaderElector', () => {
       expect([a.elector.isLeader, await a.ended]).to.deep.equal([false, 'given back']);
     });
 
-    it('rejects with an error of the led work and releases the Lease', async () => {
+    it('rejects with the error of onStartedLeading, and releases the Lease', async () => {
       const broken = new Error('broken');
       const a = election.candidate('a', {}, { onStartedLeading: () => Promise.reject(broken) });
       await election.clock.advance(0);
@@ -101,7 +101,7 @@ describe('LeaderElector', () => {
       expect((await election.lease()).spec?.holderIdentity).to.equal('');
     });
 
-    it('releases a Lease that an interrupted attempt may have acquired', async () => {
+    it('releases a Lease that an attempt without a response may have acquired', async () => {
       const a = election.candidate('a');
       const match = { user: 'a', verb: 'create', resource: 'leases' } as const;
       election.cluster.faults.add({ match, effect: { type: 'reset', when: 'after' } });
@@ -217,7 +217,7 @@ describe('LeaderElector', () => {
     expect(() => a.elector.fence.check('a write')).to.throw(/not renewed for 10000 ms/);
   });
 
-  it('logs each other leader once while it stands by', async () => {
+  it('logs each leader once while this candidate waits', async () => {
     const lines: LogLine[] = [];
     const a = election.candidate('a');
     await election.clock.advance(0);
@@ -238,7 +238,7 @@ describe('LeaderElector', () => {
     expect(lines.slice(2).map(({ message }) => message)).to.deep.equal([`${lease} became leader`]);
   });
 
-  it('has no leader and refuses writes before it runs', () => {
+  it('has no leader and refuses writes before run is called', () => {
     const elector = new LeaderElector({ ...leaseKey, client: election.admin });
     expect([elector.leader, elector.isLeader, elector.problem]).to.deep.equal([
       '',

@@ -5,7 +5,7 @@ import { VirtualClock } from '../../lib/system/virtual-clock.js';
 
 const validMs = 2_000;
 
-describe('The fence of a term', () => {
+describe('The fence that refuses writes without a valid Lease', () => {
   let clock: VirtualClock;
   let fence: LeaseFence;
 
@@ -21,14 +21,14 @@ describe('The fence of a term', () => {
     expect(() => fence.check('a write')).to.throw(/not renewed for 2000 ms/);
   });
 
-  it('counts from the start of a renewal that arrived in time', async () => {
+  it('counts the deadline from the start of a renewal instead of its end', async () => {
     await clock.advance(500);
     const started = momentOf(clock);
     await clock.advance(1_000);
     expect([fence.renew(started), fence.remainingMs]).to.deep.equal([true, 1_000]);
   });
 
-  it('aborts running writes when the Lease is lost, and refuses later ones with that reason', async () => {
+  it('aborts running writes when the Lease is lost, and refuses later writes with the cause of the loss', async () => {
     expect(fence.lost.aborted).to.equal(false);
     const cause = new OperatorError('LeadershipLost', 'another holder took it');
     fence.close(cause);
@@ -41,7 +41,7 @@ describe('The fence of a term', () => {
       .that.includes({ code: 'Fenced', cause });
   });
 
-  it('stays closed after a late renewal', async () => {
+  it('stays closed after a renewal that ends after the deadline', async () => {
     await clock.advance(500);
     const started = momentOf(clock);
     await clock.advance(1_500);

@@ -5,7 +5,7 @@ import { VirtualClock } from '../../lib/system/virtual-clock.js';
 
 describe('LeaseObserver', () => {
   for (const jumpMs of [-3_600_000, 3_600_000]) {
-    it(`counts the time of a holder to the millisecond while the wall clock jumps by ${jumpMs} ms`, async () => {
+    it(`measures to the millisecond how long a holder has the Lease, while the wall clock jumps by ${jumpMs} ms`, async () => {
       const clock = new VirtualClock();
       let skewMs = 0;
       const jumping: Clock = {
@@ -25,7 +25,7 @@ describe('LeaseObserver', () => {
   }
 
   for (const leaseDurationSeconds of [undefined, 0, -1, NaN]) {
-    it(`waits its own default duration for a holder whose Lease has the invalid duration ${leaseDurationSeconds}`, () => {
+    it(`waits its own default duration if the Lease has the invalid duration ${leaseDurationSeconds}`, () => {
       const observer = new LeaseObserver(new VirtualClock(), 15_000);
       const holding = { identity: 'x', durationMs: 3_000, nowMs: 0 };
       const lease = newLease({ namespace: 'default', name: 'operator' }, holding);

@@ -78,14 +78,14 @@ const begin = (setup: ManagerSetup, manager: Manager): void => {
 };
 
 describe('A manager that is stopped', () => {
-  it('starts nothing if the stop comes before its servers listen', async () => {
+  it('starts nothing if it is stopped before its HTTP servers listen', async () => {
     const { setup, manager, log } = await setUp();
     begin(setup, manager);
     expect(await stopped(setup, log)).to.deep.equal([]);
     await setup.end();
   });
 
-  it('ends in reverse order at whatever point of its start the stop comes', async () => {
+  it('ends in reverse order if it is stopped at any point of its start', async () => {
     let isWhole = false;
     for (let n = 1; !isWhole; n++) {
       const { setup, manager, log, seen } = await setUp();
@@ -103,7 +103,7 @@ describe('A manager that is stopped', () => {
     }
   });
 
-  it('ends while its webhooks start', async () => {
+  it('ends although its webhooks have not finished starting', async () => {
     const { setup, manager, log } = await setUp();
     manager.add({ name: 'hooks', phase: 'webhook', run: ({ signal }) => aborted(signal) });
     begin(setup, manager);
@@ -116,7 +116,7 @@ describe('A manager that is stopped', () => {
     'permissions are reviewed': { resource: 'selfsubjectaccessreviews' },
     'caches are synced': { resource: 'configmaps' },
   })) {
-    it(`ends while ${what} by a server that does not respond`, async () => {
+    it(`ends although ${what} by a server that does not respond`, async () => {
       const { setup, manager, log } = await setUp();
       const isHanging = hang(setup, match);
       begin(setup, manager);
@@ -130,7 +130,7 @@ describe('A manager that is stopped', () => {
     ['the review of permissions looks', 'warn'],
     ['caches look', 'off'],
   ] as const) {
-    it(`ends while ${what} up a kind, and the server does not respond`, async () => {
+    it(`ends while ${what} up a kind on a server that does not respond`, async () => {
       const state = { isAsked: false };
       const resourceType = (): Promise<never> => {
         state.isAsked = true;
@@ -175,7 +175,7 @@ describe('A manager that is stopped', () => {
     }
   });
 
-  it('releases the Lease if it has just begun to lead', async () => {
+  it('releases the Lease if it had just become the leader', async () => {
     const { setup, manager, log } = await setUp();
     manager.add({
       name: 'last',
@@ -191,7 +191,7 @@ describe('A manager that is stopped', () => {
     await setup.end();
   });
 
-  it('does not begin to lead', async () => {
+  it('does not become the leader any more', async () => {
     const leadership = new ScriptedLeadership();
     const { setup, manager, log, seen } = await setUp({ leaderElection: leadership });
     begin(setup, manager);
@@ -206,7 +206,7 @@ describe('A manager that is stopped', () => {
     await setup.end();
   });
 
-  it('ends at once if it has just begun to lead', async () => {
+  it('ends at once if it had just become the leader', async () => {
     const leadership = new ScriptedLeadership();
     const { setup, manager, log } = await setUp({ leaderElection: leadership });
     begin(setup, manager);

@@ -49,7 +49,7 @@ function watched(work: Promise<unknown>): { isOver: boolean; error?: unknown } {
 const names = (manager: Manager): string[] => manager.status().controllers.map(({ name }) => name);
 
 describe('A controller that is being removed', () => {
-  it('does not restart when the Lease is lost meanwhile', async () => {
+  it('does not start again when the manager loses and regains the Lease meanwhile', async () => {
     const setup = await ManagerSetup.start();
     await setup.create('a');
     const leadership = new ScriptedLeadership();
@@ -105,7 +105,7 @@ describe('A controller that is being removed', () => {
     await setup.end();
   });
 
-  it('must end within the grace period of a manager that stops', async () => {
+  it('must end within the grace period when the manager stops meanwhile', async () => {
     const setup = await ManagerSetup.start();
     await setup.create('a');
     const manager = setup.manager({ gracefulShutdownMs: 5_000 });
@@ -161,7 +161,7 @@ describe('A controller that is being removed', () => {
     await setup.end();
   });
 
-  it('frees its name even if a runnable did not end in time', async () => {
+  it('frees its name even if a runnable does not end in time', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager();
     const added = manager.add({ name: 'deaf', run: () => new Promise(() => undefined) });
@@ -187,7 +187,7 @@ describe('A cluster that is added', () => {
     return { setup, east, manager };
   }
 
-  it('is reconciled by all other controllers while one is being removed', async () => {
+  it('is reconciled by all controllers except one that is being removed', async () => {
     const { setup, east, manager } = await setUp();
     const holder = new Holder();
     const seen: string[] = [];
@@ -279,7 +279,7 @@ describe('A cluster that is being removed', () => {
     await end();
   });
 
-  it('is awaited by a second removal', async () => {
+  it('is awaited also by a second call to removeCluster', async () => {
     const { setup, manager, holder, end } = await setUp();
     const first = watched(manager.removeCluster('east'));
     const second = watched(manager.removeCluster('east', 0));
@@ -305,7 +305,7 @@ describe('A cluster that is being removed', () => {
     holder.release();
   });
 
-  it('must not be the home cluster, and need not exist', async () => {
+  it("must not be the manager's first cluster; an unknown name is ignored", async () => {
     const { manager, holder, end } = await setUp();
     await manager.removeCluster('west');
     const refused = await manager.removeCluster('home').catch((error: unknown) => error);

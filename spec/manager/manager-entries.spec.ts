@@ -27,7 +27,7 @@ describe('Manager.add', () => {
   }
 });
 
-describe('requires', () => {
+describe('An entry of requires', () => {
   for (const [access, problem] of [
     [{ type: Pod, verbs: 'list' }, 'verbs of Pod: want a list such as ["get"], got "list"'],
     [{ type: Pod }, 'verbs of Pod: want a list such as ["get"], got undefined'],
@@ -50,7 +50,7 @@ describe('requires', () => {
       'requires with nonResourceURLs: unknown option "type"',
     ],
   ] as const) {
-    it(`rejects ${problem}, for a controller and for a manager`, async () => {
+    it(`is rejected with '${problem}', for a controller and for a manager`, async () => {
       const requires = [access as never];
       const controller = new Operator('shops').for(ConfigMap);
       expect(() => controller.requires(...requires))
@@ -65,7 +65,7 @@ describe('requires', () => {
     });
   }
 
-  it('rejects access that is not in a list, for a manager', async () => {
+  it('is rejected if it is not in a list, for a manager', async () => {
     const cluster = await EmbeddedCluster.start();
     const requires = { type: Pod, verbs: ['get'] } as never;
     expect(() => new Manager({ client: cluster.client(), requires }))

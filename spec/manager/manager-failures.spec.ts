@@ -34,7 +34,7 @@ describe('Manager with bad input', () => {
     }
   });
 
-  it('fails with an error if a runnable throws something else', async () => {
+  it('fails with an error if a runnable throws a value that is not an error', async () => {
     const run = (): Promise<void> => {
       // eslint-disable-next-line @typescript-eslint/only-throw-error -- as a user may do
       throw undefined;
@@ -64,7 +64,7 @@ describe('Manager with bad input', () => {
     expect(error).to.have.property('message').that.includes('slow-starter');
   });
 
-  it('fails when the election never ends', async () => {
+  it('fails when the leader election does not end after the abort', async () => {
     const setup = await ManagerSetup.start();
     const endless = new ScriptedLeadership();
     endless.run = () => new Promise(() => undefined);
@@ -75,7 +75,7 @@ describe('Manager with bad input', () => {
     expect(error).to.have.property('message', 'leader election has not ended');
   });
 
-  it('fails with the error of a leadership that throws instead of rejecting', async () => {
+  it('fails with the error of a leader election that throws instead of rejecting', async () => {
     const setup = await ManagerSetup.start();
     const throwing = new ScriptedLeadership();
     const failure = new Error('no luck');
@@ -88,7 +88,7 @@ describe('Manager with bad input', () => {
     expect(await setup.end()).to.equal(failure);
   });
 
-  it('warns about a runnable that fails after its abort, unless it throws the reason of the abort', async () => {
+  it('warns about a runnable that fails after its signal is aborted, unless it throws the reason of the signal', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager();
     const failing = (name: string, errorAfter: (signal: AbortSignal) => unknown): Runnable => ({
@@ -117,7 +117,7 @@ describe('Manager with bad input', () => {
     expect(error).to.have.property('message').that.includes('deaf');
   });
 
-  describe('with reconciles that ignore their signals', () => {
+  describe('with reconciles that do not end when their signals are aborted', () => {
     /** Runs a manager whose controller never ends its reconciles of `names`. */
     const holding = async (names: readonly string[], options: Partial<ManagerOptions> = {}) => {
       const setup = await ManagerSetup.start();
@@ -163,7 +163,7 @@ describe('Manager with bad input', () => {
         .that.includes('holder (default/a, default/b, default/c and 2 more); ');
     });
 
-    it('also fails if they belong to a controller that was removed earlier', async () => {
+    it('also fails if the reconciles belong to a controller that was removed earlier', async () => {
       const held = await holding(['a']);
       await begun(held, 1);
       void held.added.remove(0);
@@ -173,7 +173,7 @@ describe('Manager with bad input', () => {
         .that.includes('holder (default/a)');
     });
 
-    it('also fails if they began before the Lease was lost', async () => {
+    it('also fails if the reconciles began before the Lease was lost', async () => {
       const leadership = new ScriptedLeadership();
       const lost = { leaderElection: leadership, whenLeadershipIsLost: 'standby' } as const;
       const held = await holding(['a'], lost);
@@ -185,7 +185,7 @@ describe('Manager with bad input', () => {
       expect(await held.setup.end()).to.have.property('code', 'Timeout');
     });
 
-    it('succeeds if they end while the manager stops', async () => {
+    it('succeeds if the reconciles end while the manager stops', async () => {
       const held = await holding(['a']);
       await begun(held, 1);
       held.setup.stop.abort();
@@ -195,7 +195,7 @@ describe('Manager with bad input', () => {
     });
   });
 
-  it('waits a second between candidacies of a leadership that fails at once', async () => {
+  it('waits a second before it runs a leader election again that failed at once', async () => {
     const setup = await ManagerSetup.start();
     const startedMs: number[] = [];
     const leaderElection = {
@@ -241,7 +241,7 @@ describe('Manager with bad input', () => {
     await setup.end();
   });
 
-  it('rejects whenStarted if its run fails before anything has started', async () => {
+  it('rejects whenStarted if run fails before anything has started', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager({ metrics: onLoopback });
     // The manager adds a server of this name itself.

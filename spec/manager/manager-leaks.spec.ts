@@ -104,7 +104,7 @@ const [warmUp, span] = isSampled ? [40, 10] : [290, 100];
 const spans = 7;
 
 describe('A thousand starts and stops of a manager', () => {
-  it('leave no timer, socket, listener or growing heap', async function () {
+  it('leave no timer, socket or listener, and do not let the heap grow', async function () {
     this.timeout(240_000);
     // The Leases of the warm-up fill the log, so that it does not grow afterwards.
     const setup = await Setup.start({ logLength: 5 });

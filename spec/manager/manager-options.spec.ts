@@ -7,7 +7,7 @@ import { resolveManagerOptions } from '../../lib/manager/manager-options.js';
 const client = {} as Client;
 
 describe('The options of a manager', () => {
-  it('default to the times and ports in the docs, and to no health, metrics and inspector servers', () => {
+  it('default to the times and ports that the docs name, and to no servers for health, metrics and the inspector', () => {
     expect(resolveManagerOptions({ client })).to.deep.include({
       ...{ name: 'operator-builder', clusters: [{ name: '', client }], cacheOptions: {} },
       ...{ leaderElection: undefined, whenLeadershipIsLost: 'fail', rbacPreflight: 'warn' },

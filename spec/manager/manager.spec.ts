@@ -32,7 +32,7 @@ describe('Manager', () => {
     expect([manager.phase, setup.clock.pendingTimers]).to.deep.equal(['stopped', 0]);
   });
 
-  it('lists nothing before its webhooks are ready, and reconciles once all is cached', async () => {
+  it('lists nothing before its webhooks are ready, and reconciles when all caches are synced', async () => {
     const setup = await ManagerSetup.start();
     await setup.create('a');
     const seen: string[] = [];
@@ -199,7 +199,7 @@ describe('Manager', () => {
     expect(await setup.end()).to.equal(undefined);
   });
 
-  it('ends what needs leadership when the election fails before it calls onStoppedLeading', async () => {
+  it('ends its leader runnables when the election fails before it calls onStoppedLeading', async () => {
     const setup = await ManagerSetup.start();
     const leadership = new ScriptedLeadership();
     const whenLeadershipIsLost = 'standby';
@@ -215,7 +215,7 @@ describe('Manager', () => {
     expect(await setup.end()).to.equal(undefined);
   });
 
-  it('competes for the Lease again only when its reconciles have ended', async () => {
+  it('becomes a candidate for the Lease again only when its reconciles have ended', async () => {
     const setup = await ManagerSetup.start();
     const leadership = new ScriptedLeadership();
     const whenLeadershipIsLost = 'standby';
@@ -271,7 +271,7 @@ describe('Manager', () => {
     expect(setup.clock.pendingTimers).to.equal(0);
   });
 
-  it('fails when its Lease is lost, with a real election', async () => {
+  it('fails when it loses its Lease, with a real election', async () => {
     const setup = await ManagerSetup.start();
     const leaderElection = { name: 'operator', namespace: 'default' };
     const manager = setup.manager({ leaderElection });
@@ -284,7 +284,7 @@ describe('Manager', () => {
     await setup.end();
   });
 
-  it('reconciles although a watched kind is not served, and warns about it', async () => {
+  it('reconciles although the server does not serve a watched kind, and warns about the kind', async () => {
     const setup = await ManagerSetup.start();
     const seen: string[] = [];
     const manager = setup.manager();

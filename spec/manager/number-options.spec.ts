@@ -68,10 +68,10 @@ const takers: readonly (readonly [string, readonly string[], (options: Options) 
   ],
 ];
 
-describe('options that are numbers', () => {
+describe('options whose values are numbers', () => {
   for (const [subject, names, give] of takers) {
     for (const name of names) {
-      it(`refuse strings and null by name and value: ${subject} ${name}`, () => {
+      it(`refuse strings and null in an error that names option and value: ${subject} ${name}`, () => {
         const refused = `${subject}: ${name}: want a number, got`;
         expect(() => give({ [name]: '5000' }))
           .to.throw(`${refused} "5000"`)

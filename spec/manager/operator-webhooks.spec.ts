@@ -50,14 +50,14 @@ describe('operatorWebhooks', () => {
     ]);
   });
 
-  it('needs no access with certificates from files', () => {
+  it('needs no access to the API server if the certificates come from files', () => {
     const client = cluster.client();
     const options = { client, namespace: 'system', certificateFolder: '/certs' };
     const served = operatorWebhooks({ name: 'shops', webhooks }, options);
     expect(new Manager({ client, webhooks: served }).requiredAccess()).to.deep.equal([]);
   });
 
-  it('returns undefined without webhooks; without a namespace for certificates, also logs a warning', () => {
+  it('returns undefined if there are no webhooks, or no namespace for certificates, and warns about the latter', () => {
     const client = cluster.client();
     const lines: LogLine[] = [];
     const logger = rememberingLogger(lines);

@@ -7,7 +7,7 @@ const listeners = (): number => process.listenerCount('SIGTERM') + process.liste
 
 describe('untilSignal', () => {
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    it(`aborts the work at ${name} and removes its listeners`, async () => {
+    it(`aborts the given work at ${name} and then removes its signal listeners`, async () => {
       const others = process.listeners(name);
       const before = listeners();
       const lines: LogLine[] = [];
@@ -22,7 +22,7 @@ describe('untilSignal', () => {
     });
   }
 
-  it('stops a manager, which rejects if it was not able to start', async () => {
+  it('stops a manager at the signal, and rejects if the manager cannot start', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager();
     const before = process.listeners('SIGTERM');
@@ -60,7 +60,7 @@ describe('untilSignal', () => {
     }
   });
 
-  it('removes its listeners when the work fails', async () => {
+  it('removes its signal listeners when the work fails', async () => {
     const before = listeners();
     const failing = untilSignal(
       async () => {

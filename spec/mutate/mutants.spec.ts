@@ -5,7 +5,7 @@ import { blockOf, blocksOf, withCounters } from '../../scripts/mutate/coverage.j
 import { drawn, mutantsOf, switchName, withSwitches } from '../../scripts/mutate/mutants.js';
 import type { BlockHits } from '../../scripts/mutate/coverage.js';
 
-describe('Mutants of a source text', () => {
+describe('The mutation of a source text', () => {
   afterEach(() => {
     Reflect.deleteProperty(process.env, switchName);
   });
@@ -54,12 +54,12 @@ describe('Mutants of a source text', () => {
     ['targets of an assignment', '[a, b] = c;'],
   ];
   for (const [what, text] of left) {
-    it(`leaves out ${what}`, () => {
+    it(`does not change ${what}`, () => {
       expect(mutantsOf('lib/a.ts', text)).to.deep.equal([]);
     });
   }
 
-  it('names the line of a mutant', () => {
+  it('gives each mutant the line number of its change', () => {
     const [mutant] = mutantsOf('lib/a.ts', '\n\nsave();\n');
 
     expect(mutant?.line).to.equal(3);
@@ -70,7 +70,7 @@ describe('Mutants of a source text', () => {
   return list.length;
 }`;
 
-  it('runs the mutant that the environment names, and the original without one', () => {
+  it('runs the mutant that an environment variable names, and the original text without it', () => {
     const mutants = mutantsOf('lib/a.ts', source);
     const numbers = new Map(mutants.entries());
     const text = withSwitches(source, numbers);
@@ -86,7 +86,7 @@ describe('Mutants of a source text', () => {
     expect(sizeIn(text)([7], 2)).to.equal(2);
   });
 
-  it('lists all names but the dropped one', () => {
+  it('can leave out one member of an object literal', () => {
     const listing = 'export const size = () => Object.keys({ a: true, b: true }).length;';
     const text = withSwitches(listing, new Map(mutantsOf('lib/a.ts', listing).entries()));
 
@@ -95,13 +95,13 @@ describe('Mutants of a source text', () => {
     expect(sizeIn(text)([], 0)).to.equal(1);
   });
 
-  it('keeps the numbers of the lines', () => {
+  it('keeps each statement on its line', () => {
     const text = withSwitches(source, new Map(mutantsOf('lib/a.ts', source).entries()));
 
     expect(text.split('\n')).to.have.length(source.split('\n').length);
   });
 
-  it('draws the same mutants by the same seed, after other code changed too', () => {
+  it('draws the same mutants by the same seed after an unrelated change to the source', () => {
     const mutants = mutantsOf('lib/a.ts', source);
     const later = mutantsOf('lib/a.ts', `// Another line.\n${source}`);
     const changesDrawn = (from: typeof mutants, seed: number) =>
@@ -111,7 +111,7 @@ describe('Mutants of a source text', () => {
     expect(changesDrawn(mutants, 2)).not.to.deep.equal(changesDrawn(mutants, 1));
   });
 
-  it('counts the blocks that ran, to find the specs that run a mutant', () => {
+  it('counts the executions of each block, which shows what specs run a mutant', () => {
     const mutants = mutantsOf('lib/a.ts', source);
     const blocks = blocksOf('lib/a.ts', source);
     const blockOfChange = (change: string) =>

@@ -17,7 +17,7 @@ import { OperatorError } from '../../lib/system/index.js';
 const errorOf = (body: Status, context: Partial<ApiErrorContext> = {}): ApiError =>
   new ApiError(body, { verb: 'get', kind: 'Pod', status: 500, ...context });
 
-describe('the reason of an ApiError', () => {
+describe('the reason of an ApiError, which isNotFound and similar functions check', () => {
   const checks = {
     isNotFound,
     isAlreadyExists,
@@ -56,7 +56,7 @@ describe('the reason of an ApiError', () => {
     ]),
   ];
   for (const [reason, status, is] of rows) {
-    it(`${reason ?? 'absent'} with status ${status} means ${is.join() || 'none of them'}`, () => {
+    it(`${reason ?? 'absent'} with status ${status} means ${is.join() || 'none of these functions is true'}`, () => {
       const error = errorOf({ ...(reason !== undefined && { reason }) }, { status });
       expect(namesOf(error)).to.deep.equal(is);
       expect(error.reason).to.equal(reason ?? '');
@@ -68,13 +68,13 @@ describe('the reason of an ApiError', () => {
     ['AlreadyExists', 409],
     ['NotFound', 404],
   ] as const) {
-    it(`says nothing about the object if a webhook refuses a write with ${reason}`, () => {
+    it(`makes no such function true if a webhook refuses a write with ${reason}`, () => {
       const message = 'admission webhook "v.example.com" denied the request: not in this tree';
       expect(namesOf(errorOf({ reason, message }, { status }))).to.deep.equal([]);
     });
   }
 
-  it('is read from an answer that quotes the refusal of a policy', () => {
+  it('makes the function true although the message only quotes the refusal of an admission policy', () => {
     const quoted = "policy 'p' with binding 'b' denied request: no";
     const message = `Apply failed with 1 conflict: conflict with "${quoted}": .spec.replicas`;
     expect(namesOf(errorOf({ reason: 'Conflict', message }, { status: 409 }))).to.deep.equal([
@@ -82,12 +82,12 @@ describe('the reason of an ApiError', () => {
     ]);
   });
 
-  it('is not read from other errors', () => {
+  it('makes no such function true for an error that is not an ApiError', () => {
     expect(namesOf(Object.assign(new Error('not found'), { status: 404 }))).to.deep.equal([]);
     expect(namesOf(new OperatorError('InvalidValue', 'not found'))).to.deep.equal([]);
   });
 
-  it('is NamespaceTerminating only for a 403 with that cause', () => {
+  it('makes isNamespaceTerminating true only for a Forbidden with that cause', () => {
     const details = { causes: [{ reason: 'Other' }, { reason: 'NamespaceTerminating' }] };
     expect(isNamespaceTerminating(errorOf({ reason: 'Forbidden', details }))).to.equal(true);
     expect(isNamespaceTerminating(errorOf({ reason: 'Invalid', details }))).to.equal(false);
@@ -147,7 +147,7 @@ describe('an ApiError about a Secret', () => {
   const messageOf = (body: Status, context: Partial<ApiErrorContext> = {}): string | undefined =>
     errorOf(body, { kind: 'Secret', status: 422, ...context }).body.message;
 
-  it('omits the message for the kind and for its plural, but not if the embedded server sends it', () => {
+  it('omits the message for the kind Secret and the plural secrets, but not in the embedded server itself', () => {
     const body = { reason: 'Invalid', message: 'data: "hunter2"' };
     for (const kind of ['Secret', 'secrets']) {
       expect(errorOf(body, { kind, status: 422 }).body).to.deep.equal({ ...body, message: why });
@@ -158,7 +158,7 @@ describe('an ApiError about a Secret', () => {
     expect(messageOf(body, { status: 300 })).to.equal(why);
   });
 
-  it('omits a body that is not a Status, and keeps the rest of the context', () => {
+  it('omits a response body that is not a Status, and keeps verb, kind and name', () => {
     const error = errorOf({ reason: 'NotFound' }, { kind: 'Secret', name: 'db', text: 'hunter2' });
     expect(error.message).to.equal(`get Secret db: 500 NotFound: ${why}`);
     expect(error.context).to.deep.equal({
@@ -191,17 +191,17 @@ describe('an ApiError about a Secret', () => {
     ],
     ['failed to create typed patch object (hunter2)', 'failed to create typed patch object; '],
   ] as const) {
-    it(`shortens "${message}"`, () => {
+    it(`omits the part of "${message}" that may quote data`, () => {
       expect(messageOf({ reason: 'Forbidden', message })).to.equal(`${shown}${why}`);
     });
   }
 
-  it('omits the message of a webhook denial for every reason', () => {
+  it('omits the message of a refusal by a webhook, whatever its reason', () => {
     const message = 'admission webhook "a.b" denied the request: hunter2';
     expect(messageOf({ reason: 'Conflict', message })).to.not.contain('hunter2');
   });
 
-  it('keeps the reasons and fields of causes, and only one of their messages', () => {
+  it('keeps the reasons and fields of causes, and of their messages only that a field is immutable', () => {
     const causes = [
       { reason: 'FieldValueInvalid', field: 'type', message: 'hunter2: field is immutable' },
       { field: 'data', message: 'hunter2' },

@@ -18,7 +18,7 @@ const ready = deepFreeze({
 const other = deepFreeze({ ...ready, type: 'Other' });
 
 describe('setCondition', () => {
-  it('counts an undefined generation or message as absent', () => {
+  it('treats an undefined generation or message as absent', () => {
     const { generation } = {} as { generation?: number };
     const update = { type: 'Ready', status: 'True', reason: 'Up', message: undefined } as const;
     const clock = new VirtualClock(Date.UTC(2026, 0, 1));
@@ -37,7 +37,7 @@ describe('setCondition', () => {
     ]);
   });
 
-  it('keeps the position, and the transition time while the status is unchanged', () => {
+  it('keeps the position of the condition, and the transition time while the status is unchanged', () => {
     const update = { type: 'Ready', status: 'False', reason: 'Crash', message: 'exit 1' } as const;
     expect(setCondition([ready, other], update, new VirtualClock())).to.deep.equal([
       { ...ready, reason: 'Crash', message: 'exit 1' },
@@ -51,7 +51,7 @@ describe('setCondition', () => {
     expect(condition?.lastTransitionTime).to.equal('2026-01-01T00:00:00Z');
   });
 
-  it('cuts a message to the 32,768 characters that a server takes', () => {
+  it('cuts a message to the 32,768 characters that the API server accepts', () => {
     const update = { ...ready, message: 'a'.repeat(32_769) };
     const [condition] = setCondition([ready], update, new VirtualClock());
     expect(condition?.message).to.have.lengthOf(32_768);

@@ -35,7 +35,7 @@ describe('createJsonPatch', () => {
     expect(applyJsonPatch(to, createJsonPatch(to, {}))).to.deep.equal({});
   });
 
-  it('produces a patch that turns any value into any other, even if another implementation applies it', () => {
+  it('creates a patch that turns any value into any other, also when another implementation applies it', () => {
     const json = fc.jsonValue({ maxDepth: 4 });
     const property = fc.property(json, json, (from, to) => {
       const patch = createJsonPatch(from, to);

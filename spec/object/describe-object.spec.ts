@@ -13,7 +13,7 @@ describe('describeObject', () => {
     expect(describeObject(web, { name: 'other', namespace: 'ns' })).to.equal('ConfigMap ns/other');
   });
 
-  it('shows generateName as a prefix, and only the kind if there is no name', () => {
+  it('shows generateName with an asterisk, and only the kind if there is no name', () => {
     const generated = { ...web, metadata: { namespace: 'shop', generateName: 'web-' } };
     expect(describeObject(generated)).to.equal('ConfigMap shop/web-*');
     expect(describeObject({ ...web, metadata: {} })).to.equal('ConfigMap');

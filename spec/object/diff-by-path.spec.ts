@@ -47,7 +47,7 @@ describe('diffObjects', () => {
     ]);
   });
 
-  it('names list entries by the keys of the schema, if each entry has them', () => {
+  it('names list entries by the list map keys of the schema, if each entry has these keys', () => {
     const hosts: Schema = {
       type: 'array',
       'x-kubernetes-list-type': 'map',
@@ -124,7 +124,7 @@ describe('diffObjects', () => {
     expect(diffObjects(from, to)).to.have.length(4);
   });
 
-  it('can ignore all server-set fields, so that a recreated object equals its predecessor', () => {
+  it('can ignore all fields that the server sets, so that an object equals the one it replaces', () => {
     const recreated = (n: number) => ({
       name: 'web',
       ...{ uid: `uid-${n}`, resourceVersion: `${n}`, generation: n, selfLink: `/${n}` },
@@ -140,7 +140,7 @@ describe('diffObjects', () => {
     expect(diffObjects(before, after).map(({ path }) => path)).to.have.members(serverSetFields);
   });
 
-  it('compares with undefined for a missing object', () => {
+  it('treats a missing object as the value undefined', () => {
     expect(diffObjects(undefined, { a: 1 })).to.deep.equal([
       { path: '', from: undefined, to: { a: 1 } },
     ]);
@@ -155,7 +155,7 @@ describe('diffObjects', () => {
     expect(diffObjects({ data: {} }, { data: { constructor: 'x' } })).to.have.length(1);
   });
 
-  it('is empty if and only if the two are equal', () => {
+  it('is empty if and only if the two objects are equal', () => {
     const { tree } = fc.letrec((tie) => ({
       tree: fc.oneof({ maxDepth: 3 }, fc.nat(1), fc.constant(null), tie('list'), tie('object')),
       list: fc.array(fc.oneof(tie('named'), tie('tree')), { maxLength: 3 }),

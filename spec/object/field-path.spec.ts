@@ -13,7 +13,7 @@ import {
   valueElement,
 } from '../../lib/object/field-path.js';
 
-describe('path elements', () => {
+describe('path elements of managedFields', () => {
   it('are serialized like in Go: sorted keys, escaped HTML characters', () => {
     expect(fieldElement('a.b/c')).to.equal('f:a.b/c');
     expect(keyElement({ protocol: 'TCP', containerPort: 80 })).to.equal(
@@ -51,7 +51,7 @@ describe('path elements', () => {
     ['f:', 'f:'],
     ['x:unknown', undefined],
   ] as const) {
-    it(`parses ${text} as ${String(canonical)}`, () => {
+    it(`are parsed from ${text} as ${String(canonical)}`, () => {
       expect(canonicalElement(text)).to.equal(canonical);
     });
   }
@@ -69,7 +69,7 @@ describe('path elements', () => {
     ['i:', 'invalid index '],
     ['__proto__', 'missing colon: __proto__'],
   ] as const) {
-    it(`rejects ${JSON.stringify(text)}`, () => {
+    it(`are not parsed from ${JSON.stringify(text)}`, () => {
       const message = `path element ${JSON.stringify(text)}: ${why}`;
       expect(() => parsePathElement(text)).to.throw(message);
       expect(() => canonicalElement(text))
@@ -109,7 +109,7 @@ describe('path elements', () => {
     expect(ordered.filter((one) => comparePathElements(one, one) !== 0)).to.deep.equal([]);
   });
 
-  it('have a total order', () => {
+  it('have a total order, also for any keys', () => {
     const key = fc.record({ name: fc.string(), port: fc.nat() }).map(keyElement);
     const property = fc.property(key, key, key, (a, b, c) => {
       expect(Math.sign(comparePathElements(a, b))).to.equal(-Math.sign(comparePathElements(b, a)));
@@ -122,7 +122,7 @@ describe('path elements', () => {
   });
 });
 
-describe('paths as text', () => {
+describe('paths of managedFields as text', () => {
   const containers = fieldPath('spec', 'containers');
   const port = [
     ...containers,
@@ -144,7 +144,7 @@ describe('paths as text', () => {
     expect(pathToString(['f:spec', 'i:0'])).to.equal('spec[0]');
   });
 
-  it("have the form of the server's messages", () => {
+  it('have the form that messages of the API server use', () => {
     expect(pathToServerString(port)).to.equal(
       '.spec.containers[name="web"].ports[containerPort=80,protocol="TCP"]',
     );

@@ -31,7 +31,7 @@ describe('parseFieldSelector', () => {
     });
   }
 
-  it('parses every list of terms', () => {
+  it('parses any list of terms, with their escaped values', () => {
     const term = fc.record({
       field: fc.stringMatching(/^[a-z.]+$/),
       operator: fc.constantFrom('=', '!='),

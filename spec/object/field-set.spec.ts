@@ -20,7 +20,7 @@ const pairs = (check: (a: FieldPath[], b: FieldPath[]) => void) => {
 };
 
 describe('FieldSet', () => {
-  it('contains exactly the paths of its construction', () => {
+  it('contains exactly the paths from which it was created', () => {
     pairs((a, b) => {
       const set = FieldSet.of(...a);
       expect(members(set)).to.deep.equal(texts(a));
@@ -43,7 +43,7 @@ describe('FieldSet', () => {
     });
   });
 
-  it('subtracts the descendants of members too in recursiveDifference', () => {
+  it('subtracts in recursiveDifference also the paths below the paths of the other set', () => {
     pairs((a, b) => {
       const other = texts(b);
       const isBelow = (each: FieldPath) =>
@@ -54,7 +54,7 @@ describe('FieldSet', () => {
     });
   });
 
-  it('returns its leaves', () => {
+  it('returns its leaves, the paths below which it contains no path', () => {
     pairs((a) => {
       const leaves = a.filter(
         (each) => !a.some((other) => other.length > each.length && startsWith(other, each)),
@@ -71,7 +71,7 @@ describe('FieldSet', () => {
     });
   });
 
-  it('has one serialized form, however it was built', () => {
+  it('has the same serialized form in whatever order its paths were added', () => {
     pairs((a, b) => {
       const set = FieldSet.of(...a, ...b);
       const again = FieldSet.of(...b.toReversed()).union(FieldSet.of(...a.toReversed()));
@@ -93,7 +93,7 @@ describe('FieldSet', () => {
     });
   });
 
-  it('is parsed back from its serialized form, in any order', () => {
+  it('can be parsed from its serialized form, even if the members are in another order', () => {
     pairs((a) => {
       const set = FieldSet.of(...a);
       const parsed = JSON.parse(JSON.stringify(set.toFieldsV1())) as FieldsV1;
@@ -116,12 +116,12 @@ describe('FieldSet', () => {
     }
   });
 
-  it('lists the paths of a level before those below', () => {
+  it('lists shorter paths before longer ones', () => {
     const set = FieldSet.of(fieldPath('a', 'b'), fieldPath('c'), fieldPath('a'));
     expect(set.toString()).to.equal('.a\n.c\n.a.b');
   });
 
-  it('normalizes sets written by clients', () => {
+  it('normalizes serialized sets that clients wrote', () => {
     const fields = {
       '.': {},
       'x:new': { 'f:a': {} },
@@ -134,7 +134,7 @@ describe('FieldSet', () => {
     expect(JSON.stringify(FieldSet.fromFieldsV1(fields).toFieldsV1())).to.equal(expected);
   });
 
-  it('reads every order and notation of the same elements as one set', () => {
+  it('parses the same elements in another order or notation as the same set', () => {
     const port = 'k:{"containerPort":80,"protocol":"TCP"}';
     const plain: FieldsV1 = { 'f:a': { '.': {}, 'f:b': {}, [port]: { '.': {}, 'v:"s"': {} } } };
     expect(FieldSet.fromFieldsV1(plain).toFieldsV1()).to.equal(plain);
@@ -160,7 +160,7 @@ describe('FieldSet', () => {
     });
   }
 
-  it('ignores the path of the whole object', () => {
+  it('does not contain the empty path, which names the whole object', () => {
     expect(FieldSet.of([]).isEmpty).to.equal(true);
     expect(FieldSet.empty.has([])).to.equal(false);
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { goSyntax, goText, goTypeOf } from '../../lib/object/index.js';
 
-describe('values in the notation of Go', () => {
+describe('values as Go prints them', () => {
   const rows: [value: unknown, text: string, syntax: string, type: string][] = [
     [null, '<nil>', 'interface {}(nil)', '<nil>'],
     [undefined, '<nil>', 'interface {}(nil)', '<nil>'],
@@ -19,7 +19,7 @@ describe('values in the notation of Go', () => {
     ],
   ];
   for (const [value, text, syntax, type] of rows) {
-    it(`write ${text} for ${syntax}`, () => {
+    it(`are ${text} with %v, and ${syntax} with %#v`, () => {
       expect(goText(value)).to.equal(text);
       expect(goSyntax(value)).to.equal(syntax);
       expect(goTypeOf(value)).to.equal(type);

@@ -10,7 +10,7 @@ describe('jsonCopy', () => {
     });
   });
 
-  it('copies shared objects, and class instances with plain members', () => {
+  it('copies an object wherever it is referenced, and copies the members of a class instance', () => {
     const shared = { a: 1 };
     const model = new (class Model {
       readonly name = 'web';

@@ -44,7 +44,7 @@ describe('applyJsonPatch', () => {
     expect(apply({ op: 'move', from: '/a', path: '/a' })).to.deep.equal(document);
   });
 
-  it('removes the whole document', () => {
+  it('returns null if it removes the whole document', () => {
     expect(apply({ op: 'remove', path: '' })).to.equal(null);
   });
 
@@ -62,7 +62,7 @@ describe('applyJsonPatch', () => {
     expect(() => applyJsonPatch({}, [], options)).to.throw('dialekt');
   });
 
-  it('unescapes each pointer once', () => {
+  it('decodes ~1 and ~0 in a pointer, each only once', () => {
     expect(apply({ op: 'replace', path: '/x~1y/~0', value: 1 })).to.have.deep.property('x/y', {
       '~': 1,
     });
@@ -124,16 +124,16 @@ describe('applyJsonPatch', () => {
   });
 
   // Seen on kube-apiserver v1.36.3.
-  describe("in kube-apiserver's dialect", () => {
+  describe('in the dialect of kube-apiserver', () => {
     const lax = (...operations: object[]): unknown =>
       applyJsonPatch(document, operations as JsonPatchOperation[], { dialect: 'kubernetes' });
 
-    it('adds a member when it replaces an absent one', () => {
+    it('adds a member that a replace operation does not find', () => {
       const result = lax({ op: 'replace', path: '/a/no', value: 1 });
       expect(result).to.have.deep.property('a', { b: 1, c: null, no: 1 });
     });
 
-    it('finds null for an absent member', () => {
+    it('treats an absent member as null in a test operation', () => {
       expect(lax({ op: 'test', path: '/a/no', value: null })).to.equal(document);
       expect(lax({ op: 'test', path: '/a/no' })).to.equal(document);
       expect(lax({ op: 'test', path: '/a/c', value: null })).to.equal(document);
@@ -143,18 +143,18 @@ describe('applyJsonPatch', () => {
       expect(() => lax({ op: 'test', path: '/list/3', value: null })).to.throw('not an index');
     });
 
-    it('copies null from an absent member', () => {
+    it('treats an absent member as null in a copy operation', () => {
       const result = lax({ op: 'copy', from: '/a/no', path: '/a/d' });
       expect(result).to.have.deep.property('a', { b: 1, c: null, d: null });
       expect(() => lax({ op: 'copy', from: '/no/no', path: '/d' })).to.throw('does not exist');
       expect(() => lax({ op: 'move', from: '/a/no', path: '/d' })).to.throw('does not exist');
     });
 
-    it('treats an absent value as null', () => {
+    it('treats an operation without a value as one with the value null', () => {
       expect(lax({ op: 'add', path: '/a/d' })).to.have.nested.property('a.d', null);
     });
 
-    it('counts negative indices from the end, and accepts leading zeros', () => {
+    it('counts negative list indices from the end, and accepts leading zeros in an index', () => {
       const remove = lax({ op: 'remove', path: '/list/-1' });
       expect(remove).to.have.deep.property('list', [1, 2]);
       const add = lax({ op: 'add', path: '/list/-1', value: 4 });

@@ -33,7 +33,7 @@ describe('JSON pointers', () => {
     fc.assert(property);
   });
 
-  it('accept only two escapes', () => {
+  it('accept only the escapes ~0 and ~1', () => {
     expect(['/~0~1', '/~', '/~2', '/a~'].map(isWellEscaped)).to.deep.equal([
       true,
       false,

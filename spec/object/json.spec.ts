@@ -13,13 +13,13 @@ const hostile = (): Record<string, unknown> =>
   JSON.parse('{"__proto__": 1, "a": 2}') as Record<string, unknown>;
 
 describe('members of JSON objects', () => {
-  it('are own members only', () => {
+  it('are read only if they are own members', () => {
     expect(memberOf({}, 'constructor')).to.equal(undefined);
     expect(memberOf({}, '__proto__')).to.equal(undefined);
     expect(memberOf(hostile(), '__proto__')).to.equal(1);
   });
 
-  it('are set as data, whatever their names', () => {
+  it('are set as own members, even if a name is __proto__', () => {
     const object: Record<string, unknown> = {};
     setMember(object, '__proto__', { polluted: true });
     expect(object).not.to.have.property('polluted');
@@ -28,7 +28,7 @@ describe('members of JSON objects', () => {
     expect(JSON.stringify(object)).to.equal('{"__proto__":2}');
   });
 
-  it('are assigned as data, except the excluded ones', () => {
+  it('are assigned as own members, except the excluded ones', () => {
     const object = assignMembers({ b: 3 }, { ...hostile(), c: 4 }, ['c']);
     expect(Object.entries(object)).to.have.deep.members([
       ['b', 3],
@@ -45,7 +45,7 @@ describe('members of JSON objects', () => {
   });
 });
 
-describe('copyJson', () => {
+describe('copyJson, which copies a JSON value', () => {
   it('shares nothing with the original, and keeps every member', () => {
     const value = { a: [1, { b: null }], ...withMember({}, 'c', hostile()), d: undefined };
     const copy = copyJson(value);

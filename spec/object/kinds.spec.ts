@@ -11,7 +11,7 @@ interface Served {
 }
 
 describe('The kinds that need no discovery', () => {
-  it('have the group, version, plural and scope of the server', async () => {
+  it('have the group, version, plural and scope that the server reports', async () => {
     // A client would not ask the server about these kinds.
     const api = new Api();
     const all = Object.entries(kinds as Readonly<Record<string, ResourceType>>);

@@ -7,7 +7,7 @@ import { LazyList, holdList, plainBytes } from '../../lib/object/known-list.js';
 
 const items = Array.from({ length: 100 }, (_, n) => ({ n }));
 
-describe('a lazily created list', () => {
+describe('a list that an object holds and that is created when it is read', () => {
   let made = 0;
   const holder = (digest = 'same'): { readonly list?: readonly unknown[] } => {
     const list = new LazyList({ digest, bytes: 900 }, () => {
@@ -20,7 +20,7 @@ describe('a lazily created list', () => {
   };
   beforeEach(() => (made = 0));
 
-  it('reads like an ordinary member, and is created once', () => {
+  it('looks like an ordinary member of the object, and is created only once', () => {
     const object = holder();
     expect(object.list).to.be.frozen.and.deep.equal(items);
     expect(JSON.parse(JSON.stringify(object))).to.deep.equal({ name: 'x', list: items });
@@ -51,7 +51,7 @@ describe('a lazily created list', () => {
   });
 });
 
-describe('plainBytes', () => {
+describe('plainBytes, the estimated size of a JSON value', () => {
   for (const value of ['text', 'ä', '', true, false, [], {}, [1, 'a'], { a: { b: ['x', true] } }]) {
     it(`is close to the size of ${JSON.stringify(value)}`, () => {
       const size = Buffer.byteLength(JSON.stringify(value));
@@ -67,7 +67,7 @@ describe('plainBytes', () => {
   });
 
   for (const value of [NaN, undefined, null, { a: null }, [undefined], () => 1, { a: [{}] }]) {
-    it(`is unknown for ${inspect(value)}`, () => {
+    it(`is NaN, which means unknown, for ${inspect(value)}`, () => {
       expect(plainBytes(value, 2)).to.be.NaN;
     });
   }

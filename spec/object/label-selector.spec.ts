@@ -250,7 +250,7 @@ describe('formatLabelSelector', () => {
     });
   }
 
-  it('keeps a query as it is', () => {
+  it('returns a selector that is a text as it is', () => {
     expect(formatLabelSelector('b , a')).to.equal('b , a');
   });
 

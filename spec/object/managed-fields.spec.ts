@@ -35,7 +35,7 @@ describe('appliedFields', () => {
     entry('op', 'Update', { fieldsV1: fields('u') }),
   );
 
-  it('returns the Apply entry of a manager, by subresource', () => {
+  it('returns the fields in the Apply entry of a manager for the given subresource', () => {
     expect(String(appliedFields(live, 'op'))).to.equal('.data.a');
     expect(String(appliedFields(live, 'op', { subresource: 'status' }))).to.equal('.data.s');
     expect(String(appliedFields(live, 'op', { apiVersion: 'v1' }))).to.equal('.data.a');
@@ -68,12 +68,12 @@ describe('fieldManagersOf', () => {
     ]);
   });
 
-  it('names the owner of the atomic list or map that contains the field', () => {
+  it('names the owner of an atomic list or map for a field in it', () => {
     const path = [...fieldPath('spec', 'list'), keyElement({ name: 'x' }), 'f:image'];
     expect(fieldManagersOf(live, path).map(({ name }) => name)).to.deep.equal(['atomic']);
   });
 
-  it('keeps the order of entries with the same time, and treats an entry without an operation as an update', () => {
+  it('keeps the order of entries with the same time, and treats an entry without an operation as an Update', () => {
     const time = '2026-01-01T00:00:00Z';
     const managers = ['b', 'a', 'c'].map((manager) => ({ manager, time, fieldsV1: fields('a') }));
     const found = fieldManagersOf(object(...managers), fieldPath('data', 'a'));
@@ -81,7 +81,7 @@ describe('fieldManagersOf', () => {
     expect(found).to.deep.equal(['b', 'a', 'c'].map((name) => ({ name, ...same })));
   });
 
-  it('names no owner of a struct or an unset field', () => {
+  it('names no owner of an object with members, or of a field that is not set', () => {
     expect(fieldManagersOf(live, fieldPath('data'))).to.deep.equal([]);
     expect(fieldManagersOf(live, fieldPath('data', 'z'))).to.deep.equal([]);
     expect(fieldManagersOf(live, [])).to.deep.equal([]);
@@ -115,7 +115,7 @@ describe('adoptManagedFields', () => {
   });
   const other = entry('hpa', 'Update', { fieldsV1: fields('c') });
 
-  it("merges the managers' Update entries into the Apply entry", () => {
+  it('merges the Update entries of the given managers into the Apply entry of another manager', () => {
     const kubectl = entry('kubectl', 'Update', { fieldsV1: fields('d') });
     expect(adopt([applied, updated, other, kubectl], 'manager', 'kubectl')).to.deep.equal([
       { ...applied, fieldsV1: fields('a', 'b', 'd') },
@@ -123,7 +123,7 @@ describe('adoptManagedFields', () => {
     ]);
   });
 
-  it('turns the first Update entry into an Apply entry if the manager has no Apply entry', () => {
+  it('turns the first of these Update entries into an Apply entry if the other manager has none', () => {
     const second = entry('before', 'Update', { fieldsV1: fields('d') });
     expect(adopt([updated, other, second], 'manager', 'before')).to.deep.equal([
       { ...updated, manager: 'op', operation: 'Apply', fieldsV1: fields('b', 'd') },
@@ -131,7 +131,7 @@ describe('adoptManagedFields', () => {
     ]);
   });
 
-  it('drops the fields of another API version', () => {
+  it('does not take over fields of another API version', () => {
     const old = entry('manager', 'Update', { apiVersion: 'v1beta1', fieldsV1: fields('x') });
     expect(adopt([applied, old, updated], 'manager')).to.deep.equal([
       { ...applied, fieldsV1: fields('a', 'b') },

@@ -27,7 +27,7 @@ describe('applyMergePatch', () => {
     [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
   ];
   for (const [target, patch, expected] of cases) {
-    it(`turns ${JSON.stringify(target)} into ${JSON.stringify(expected)} by ${JSON.stringify(patch)}`, () => {
+    it(`applies ${JSON.stringify(patch)} to ${JSON.stringify(target)}, which gives ${JSON.stringify(expected)}`, () => {
       expect(applyMergePatch(deepFreeze(target), deepFreeze(patch))).to.deep.equal(expected);
     });
   }
@@ -77,7 +77,7 @@ describe('createMergePatch', () => {
     expect(createMergePatch(from, to)).to.deep.equal({ a: { c: 3 }, d: [1, 2], e: null, f: {} });
   });
 
-  it('rejects changes that a merge patch cannot express', () => {
+  it('rejects to set a member to null, which a merge patch would remove', () => {
     expect(() => createMergePatch({ a: {} }, { a: { b: null } }))
       .to.throw("a.b can't be set to null")
       .with.property('code', 'InvalidPatch');

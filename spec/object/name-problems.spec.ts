@@ -199,19 +199,19 @@ const tables: readonly (readonly [
 
 describe('Problems of names', () => {
   for (const [title, problems, rows] of tables) {
-    it(`have the messages of Kubernetes for ${title}`, () => {
+    it(`in ${title} have the same messages as in Kubernetes`, () => {
       expect(rows.map(([name]) => [name, problems(name)])).to.deep.equal(rows);
     });
   }
 
-  it('follow the format of a kind', () => {
+  it('depend on the format that the kind requires for names', () => {
     const problems = ['subdomain', 'label', 'label1035', 'path', 'any'] as const;
     expect(problems.map((format) => nameProblems('1.%', format))).to.deep.equal([
       ...[[subdomain], [label], [label1035], ["may not contain '%'"], []],
     ]);
   });
 
-  it('allow a dash at the end of a prefix of generated names, and dots as the prefix of a path segment', () => {
+  it('allow a dash at the end of generateName, and dots at the start of a generateName for path segments', () => {
     const rows = [
       ['a-', 'label', []],
       ['a-b-', 'subdomain', []],

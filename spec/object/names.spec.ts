@@ -52,10 +52,10 @@ const rules = [
 
 for (const { name, problem, good, bad } of rules) {
   describe(name, () => {
-    it('accepts every form that Kubernetes allows', () => {
+    it('is valid in every form that Kubernetes allows', () => {
       expect(good.map(problem)).to.deep.equal(good.map(() => undefined));
     });
-    it('rejects every other form, with a reason', () => {
+    it('is invalid in every other form, with a reason', () => {
       for (const text of bad) expect(problem(text), JSON.stringify(text)).to.be.a('string');
     });
   });

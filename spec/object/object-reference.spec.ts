@@ -19,7 +19,7 @@ describe('referenceTo', () => {
     expect(referenceTo(web)).not.to.have.property('uid');
   });
 
-  it('fits a list of references in a schema', () => {
+  it('returns a value of the built-in schema type ObjectReference', () => {
     const CronTab = defineResource({
       group: 'example.com',
       kind: 'CronTab',

@@ -46,7 +46,7 @@ describe('withControllerReference', () => {
     expect(withControllerReference(older, owner, inNamespace)).to.equal(older);
   });
 
-  it('keeps other owners, and upgrades our plain reference in place', () => {
+  it('keeps the other owners, and sets controller: true in an existing reference to the same owner', () => {
     const other = { apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u-2' } as typeof reference;
     const plain = { ...reference, controller: false };
     const result = withControllerReference(owned(plain, other), owner, inNamespace);
@@ -62,7 +62,7 @@ describe('withControllerReference', () => {
       .with.property('code', 'AlreadyOwned');
   });
 
-  it('rejects an object owned by a predecessor of the same name', () => {
+  it("rejects an object that an earlier object with the owner's name controls", () => {
     const before = owned({ ...reference, uid: 'u-0' });
     expect(() => withControllerReference(before, owner, inNamespace))
       .to.throw('an earlier object with that name')
@@ -108,7 +108,7 @@ describe('withControllerReference', () => {
     });
   }
 
-  it('allows a cluster-scoped owner for objects of any scope', () => {
+  it('accepts a cluster-scoped owner for objects of any scope', () => {
     const cluster = { ...owner, metadata: { name: 'acme', uid: 'u-1' } };
     for (const objectNamespaced of [true, false]) {
       const scopes = { ownerNamespaced: false, objectNamespaced };
@@ -120,7 +120,7 @@ describe('withControllerReference', () => {
 });
 
 describe('ownerReferenceTo', () => {
-  it('sets no flags by default', () => {
+  it('sets neither controller nor blockOwnerDeletion by default', () => {
     const { apiVersion, kind, name, uid } = reference;
     expect(ownerReferenceTo(owner)).to.deep.equal({ apiVersion, kind, name, uid });
   });
@@ -136,7 +136,7 @@ describe('ownerReferenceTo', () => {
 });
 
 describe('isControlledBy', () => {
-  it('compares UIDs, not names', () => {
+  it('compares the UIDs of owner and reference, not their names', () => {
     expect(isControlledBy(owned(reference), owner)).to.equal(true);
     expect(isControlledBy(owned({ ...reference, uid: 'u-0' }), owner)).to.equal(false);
     expect(isControlledBy(owned({ ...reference, controller: false }), owner)).to.equal(false);

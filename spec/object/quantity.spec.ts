@@ -66,7 +66,7 @@ describe('parseQuantity', () => {
     expect(formatQuantity(parseQuantity(1e21))).to.equal('1e21');
   });
 
-  it('keeps the notation of the text', () => {
+  it('records the notation, such as BinarySI for 1Ki, and limits the length', () => {
     const formats = ['1', '1m', '1Ki', '1e3', '1E'].map((text) => parseQuantity(text).format);
     expect(formats).to.deep.equal([
       ...['DecimalSI', 'DecimalSI', 'BinarySI', 'DecimalExponent', 'DecimalSI'],
@@ -77,13 +77,13 @@ describe('parseQuantity', () => {
     expect(() => parseQuantity('1'.repeat(1_001))).to.throw('not a quantity');
   });
 
-  it('rounds up to a billionth, away from zero', () => {
+  it('rounds to a multiple of a billionth, away from zero', () => {
     expect(formatQuantity(parseQuantity('0.1n'))).to.equal('1n');
     expect(formatQuantity(parseQuantity('-0.1n'))).to.equal('-1n');
     expect(formatQuantity(parseQuantity('1.0000000001'))).to.equal('1000000001n');
   });
 
-  it('caps binary quantities at the largest 64-bit integer', () => {
+  it('limits quantities with a binary suffix to the largest 64-bit integer', () => {
     expect(formatQuantity(parseQuantity('9Ei'))).to.equal('9223372036854775807');
     expect(formatQuantity(parseQuantity('-9Ei'))).to.equal('-9223372036854775807');
   });
@@ -168,7 +168,7 @@ describe('compareQuantities', () => {
     expect(compareQuantities('9007199254740993', '9007199254740992')).to.be.above(0);
   });
 
-  it('agrees with addQuantities on order', () => {
+  it('orders a sum as addQuantities and subtractQuantities compute it', () => {
     const property = fc.property(fc.integer(), fc.integer(), (one, other) => {
       const sum = addQuantities(`${one}m`, `${other}Ki`);
       expect(compareQuantities(subtractQuantities(sum, `${other}Ki`), `${one}m`)).to.equal(0);

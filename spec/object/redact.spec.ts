@@ -41,7 +41,7 @@ describe('redactChanges', () => {
 describe('redactObject', () => {
   const object = (value: string) => ({ apiVersion: 'v1', kind: 'Secret', ...secret(value) });
 
-  it('hides every value of a Secret, and shows which values changed', () => {
+  it('hides every value in the data of a Secret, and marks changed values', () => {
     const shown = redactObject(object('hunter3'), object('hunter2'));
     expect(shown).to.deep.equal({
       ...{ apiVersion: 'v1', kind: 'Secret', type: 'hunter3' },

@@ -8,7 +8,7 @@ import {
   versionOf,
 } from '../../lib/object/index.js';
 
-describe('the apiVersion of a type', () => {
+describe('the apiVersion of a resource type', () => {
   for (const [apiVersion, group, version] of [
     ['v1', '', 'v1'],
     ['apps/v1', 'apps', 'v1'],
@@ -40,7 +40,7 @@ describe('the apiVersion of a type', () => {
   }
 });
 
-describe('requests of a manager for itself', () => {
+describe('requests that a manager sends for its own purposes, not for its controllers', () => {
   const all = ['get', 'list', 'watch', 'event', 'create', 'patch', 'delete'];
   const reads = all.slice(0, 4);
   const reviews = ['selfsubjectaccessreviews', 'selfsubjectrulesreviews', 'selfsubjectreviews'];
@@ -55,7 +55,7 @@ describe('requests of a manager for itself', () => {
     ['pods', []],
     ['Secret', []],
   ] as [string, string[]][]) {
-    it(`are ${verbs.join() || 'none'} of ${resource}`, () => {
+    it(`have the verbs ${verbs.join() || '(none)'} for ${resource}`, () => {
       expect(all.filter((verb) => isBookkeeping(verb, resource))).to.deep.equal(verbs);
     });
   }

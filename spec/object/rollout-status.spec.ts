@@ -188,7 +188,7 @@ check('Job', {}, [
 ]);
 
 describe('rolloutStatus', () => {
-  it('is complete for a kind without rollouts', () => {
+  it('is complete for a kind that has no rollouts', () => {
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
     expect(rolloutStatus(object)).to.deep.equal({ complete: true });
   });
@@ -296,11 +296,11 @@ describe('isRollingOut', () => {
     conditions: [{ type: 'Progressing', reason }],
   });
 
-  it('is false for a kind without rollouts', () => {
+  it('is false for a kind that has no rollouts', () => {
     expect(rolls('ConfigMap', { observedGeneration: 1 })).to.equal(false);
   });
 
-  it('counts absent numbers as 0, and an absent revision as the first', () => {
+  it('counts absent numbers as 0, and treats an absent revision as the first', () => {
     for (const kind of ['Deployment', 'StatefulSet', 'DaemonSet']) {
       expect(rolls(kind, {}), kind).to.equal(false);
     }
@@ -317,20 +317,20 @@ describe('isRollingOut', () => {
     expect(rolls('Deployment', updating, { annotations })).to.equal(false);
   });
 
-  it('is false for Pods that are replaced on deletion only', () => {
+  it('is false with the strategy OnDelete, which replaces Pods only after they are deleted', () => {
     const spec = { updateStrategy: { type: 'OnDelete' } };
     for (const kind of ['StatefulSet', 'DaemonSet']) {
       expect(rolls(kind, { observedGeneration: 1 }, { spec }), kind).to.equal(false);
     }
   });
 
-  it('is true until the newest spec is observed', () => {
+  it('is true until the controller has observed the newest spec', () => {
     for (const kind of ['Deployment', 'StatefulSet', 'DaemonSet']) {
       expect(rolls(kind, { observedGeneration: 1 }), kind).to.equal(true);
     }
   });
 
-  it('is true for a Deployment with old Pods, and until the new ones were available', () => {
+  it('is true for a Deployment while it has old Pods, and until all its new Pods have once been available', () => {
     expect(rolls('Deployment', { replicas: 4, updatedReplicas: 1 })).to.equal(true);
     const updated = { replicas: 3, updatedReplicas: 3 };
     expect(rolls('Deployment', { ...updated, ...progressing('ReplicaSetUpdated') })).to.equal(true);
@@ -346,7 +346,7 @@ describe('isRollingOut', () => {
     expect(rolls('Deployment', { replicas: 3, updatedReplicas: 0 }, { spec })).to.equal(false);
   });
 
-  it('is true for a StatefulSet while its revisions differ beyond the partition', () => {
+  it('is true for a StatefulSet until all Pods outside the partition have the new revision', () => {
     const at = { currentRevision: 'a', updateRevision: 'b' };
     const ready = { replicas: 3, readyReplicas: 3 };
     expect(rolls('StatefulSet', { ...ready, ...at, updatedReplicas: 3 })).to.equal(true);
@@ -357,7 +357,7 @@ describe('isRollingOut', () => {
     expect(rolls('StatefulSet', { ...ready, ...at, updatedReplicas: 0 }, partition)).to.equal(true);
   });
 
-  it('is false for a StatefulSet of one revision whose Pods are not ready', () => {
+  it('is false for a StatefulSet whose Pods all have its only revision, although they are not ready', () => {
     const only = { currentRevision: 'a', updateRevision: 'a', replicas: 2, updatedReplicas: 2 };
     expect(rolls('StatefulSet', { ...only, readyReplicas: 0 })).to.equal(false);
     expect(rolls('StatefulSet', { ...only, updatedReplicas: 1 })).to.equal(true);

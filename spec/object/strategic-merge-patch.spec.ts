@@ -54,13 +54,13 @@ describe('applyStrategicMergePatch', () => {
   const merged = (original: Fields, patch: Fields) =>
     applyStrategicMergePatch(original, patch, schema);
 
-  it('merges maps and replaces lists without a schema', () => {
+  it('without a schema, merges objects and replaces lists', () => {
     const original = { a: { b: 1, c: [1, 2] } };
     const result = applyStrategicMergePatch(original, { a: { c: [3], d: null } }, undefined);
     expect(result).to.deep.equal({ a: { b: 1, c: [3] } });
   });
 
-  it('drops nulls and directives from new values', () => {
+  it('removes nulls and directives from objects that it adds', () => {
     const patch = {
       a: { b: null, c: [{ d: null, e: 1 }, { $patch: 'delete' }] },
       f: { $patch: 'x' },
@@ -68,7 +68,7 @@ describe('applyStrategicMergePatch', () => {
     expect(merged({}, patch)).to.deep.equal({ a: { c: [{ e: 1 }] } });
   });
 
-  it('shares unchanged parts, and modifies neither argument', () => {
+  it('returns an object that shares its unchanged parts with the original, and modifies neither argument', () => {
     const original = Object.freeze({ a: Object.freeze({ x: 1 }), b: Object.freeze({ y: 1 }) });
     const patch = Object.freeze({ b: Object.freeze({ y: null, z: 2 }) });
     const result = merged(original, patch);
@@ -76,7 +76,7 @@ describe('applyStrategicMergePatch', () => {
     expect(result['a']).to.equal(original.a);
   });
 
-  it('keeps the place of live entries that $setElementOrder does not name', () => {
+  it('keeps list entries that $setElementOrder does not name in their place', () => {
     const original = { entries: ['a', 'b', 'c', 'd'].map((name) => ({ name })) };
     const order = [{ name: 'd' }, { name: 'b' }];
     const { entries } = merged(original, { '$setElementOrder/entries': order });
@@ -84,7 +84,7 @@ describe('applyStrategicMergePatch', () => {
     expect(entries).to.deep.equal(['a', 'c', 'd', 'b'].map((name) => ({ name })));
   });
 
-  it('counts deleted entries as positions when it inserts added entries', () => {
+  it('counts the positions of deleted list entries when it inserts added entries', () => {
     // Observed on the real server, which deletes and adds within one array.
     const original = { entries: ['a', 'b', 'c'].map((name) => ({ name })) };
     const order = ['b', 'd', 'e'].map((name) => ({ name }));
@@ -98,7 +98,7 @@ describe('applyStrategicMergePatch', () => {
     expect(added['entries']).to.deep.equal(['d', 'e', 'a', 'b', 'c'].map((name) => ({ name })));
   });
 
-  it('rejects an order for a field that is not a list', () => {
+  it('rejects $setElementOrder for a field that is not a list', () => {
     const patch = { '$setElementOrder/names': ['a'] };
     expect(() => merged({ names: 'x' }, patch)).to.throw('expected a []interface {}');
   });

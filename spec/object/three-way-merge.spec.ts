@@ -19,7 +19,7 @@ function merge(
 }
 
 describe('a three-way merge', () => {
-  it('removes fields that are no longer desired, and keeps fields of others', () => {
+  it('removes fields that are no longer desired, and keeps fields of other writers', () => {
     const before = { labels: { a: '1', b: '2' } };
     const current = { labels: { a: '1', b: '2', theirs: '3' } };
     const merged = merge({ before, desired: { labels: { a: '9' } }, current });
@@ -61,7 +61,7 @@ describe('a three-way merge', () => {
     ['ReplicationControllerSpec', 'minReadySeconds', 0],
   ];
   for (const [kind, member, zero] of zeros) {
-    it(`treats ${JSON.stringify(zero)} as the absent ${member} of a ${kind}`, () => {
+    it(`treats a desired ${member} of ${JSON.stringify(zero)} in a ${kind} as equal to an absent one`, () => {
       const schema = definition(`io.k8s.api.core.v1.${kind}`);
       const [desired, current] = [{ [member]: zero }, { other: 1 }];
       expect(merge({ before: desired, desired, current }, { schema })).to.equal(current);
@@ -73,20 +73,20 @@ describe('a three-way merge', () => {
     expect(merge({ desired, current }, { schema: deploymentSpec })).to.equal(current);
   });
 
-  it('sets a zero or false if an absent field means another value', () => {
+  it('sets a desired 0 or false if the default of the absent field is another value', () => {
     const desired = { automountServiceAccountToken: false, terminationGracePeriodSeconds: 0 };
     expect(merge({ before: desired, desired, current: {} }, { schema: podSpec })).to.deep.equal(
       desired,
     );
   });
 
-  it('sets empty values in a map, whatever the key', () => {
+  it('sets desired empty values in the data of a ConfigMap, whatever their keys', () => {
     const schema = definition('io.k8s.api.core.v1.ConfigMap');
     const desired = { data: { value: '', paused: '' } };
     expect(merge({ desired, current: { data: {} } }, { schema })).to.deep.equal(desired);
   });
 
-  it('sets empty structs, and any empty value of unknown kinds', () => {
+  it('sets desired empty objects, and any empty value in kinds without a schema', () => {
     const peer = { podSelector: { matchLabels: { app: 'web' } } };
     const desired = { ingress: [{ from: [{ ...peer, namespaceSelector: {} }] }] };
     const current = { ingress: [{ from: [peer] }] };
@@ -96,7 +96,7 @@ describe('a three-way merge', () => {
     expect(merge({ before, desired: after, current: before })).to.deep.equal(after);
   });
 
-  it('keeps fields that the server added to references, and removes fields that were desired before', () => {
+  it('keeps members that the server added to a reference, and removes members that were desired before', () => {
     const env = (...valueFrom: object[]): object => ({
       containers: [{ name: 'web', env: valueFrom.map((from) => ({ name: 'A', valueFrom: from })) }],
     });
@@ -109,7 +109,7 @@ describe('a three-way merge', () => {
     expect(merge({ before, desired: strict, current: before }, options)).to.deep.equal(strict);
   });
 
-  it('treats an atomic map as a whole, and an undefined member as absent', () => {
+  it('replaces a changed atomic map as a whole, and treats a member with the value undefined as absent', () => {
     const desired = { selector: { matchLabels: { app: 'web' }, matchExpressions: undefined } };
     const current = { selector: { matchLabels: { app: 'web' } } };
     const options = { schema: deploymentSpec };
@@ -168,14 +168,14 @@ describe('a three-way merge', () => {
     ],
   };
   for (const [name, [one, other]] of Object.entries(otherMembers)) {
-    it(`reverts another member of a union: ${name}`, () => {
+    it(`reverts a union to its desired member, although another member was set: ${name}`, () => {
       const options = { schema: podSpec };
       expect(merge({ before: one, desired: one, current: other }, options)).to.deep.equal(one);
       expect(merge({ before: other, desired: other, current: one }, options)).to.deep.equal(other);
     });
   }
 
-  it('compares quantities by amount, only where the schema declares quantities', () => {
+  it('compares quantities by amount where the schema declares a quantity, and other texts exactly', () => {
     const of = (cpu: string, NAME: string): object => ({
       containers: [
         { name: 'web', resources: { limits: { cpu } }, env: [{ name: 'NAME', value: NAME }] },
@@ -187,7 +187,7 @@ describe('a three-way merge', () => {
     expect(merge({ desired: of('1', '1.0'), current }, options)).to.deep.equal(of('1', '1.0'));
   });
 
-  it('matches entries of a keyed list by name, and keeps their defaults', () => {
+  it('matches entries of a list by their merge key, and keeps members that the server has defaulted in them', () => {
     const current = {
       containers: [
         { name: 'side', image: 'side:1' },
@@ -203,14 +203,14 @@ describe('a three-way merge', () => {
     });
   });
 
-  it('removes entries of a keyed list that were desired before', () => {
+  it('removes entries that were desired before from a list with a merge key', () => {
     const before = { containers: [{ name: 'web' }, { name: 'side' }] };
     const desired = { containers: [{ name: 'web' }] };
     const merged = merge({ before, desired, current: before }, { schema: podSpec });
     expect(merged).to.deep.equal(desired);
   });
 
-  it('removes entries of other managers from a list that is owned as a whole', () => {
+  it('removes entries of other managers from a list for which isWhole returns true', () => {
     const current = { containers: [{ name: 'web' }, { name: 'added' }], volumes: [{ name: 'v' }] };
     const isWhole: ThreeWayMerge['isWhole'] = (path) => path.join() === 'f:containers';
     const desired = { containers: [{ name: 'web' }], volumes: [] };
@@ -218,7 +218,7 @@ describe('a three-way merge', () => {
     expect(merged).to.deep.equal({ containers: [{ name: 'web' }], volumes: [{ name: 'v' }] });
   });
 
-  it('sorts entries in the desired order, and keeps other entries behind their predecessors', () => {
+  it('sorts entries in the desired order, and keeps each other entry after the same entry as before', () => {
     const named = (...names: string[]): object => ({
       containers: names.map((name) => ({ name })),
     });
@@ -242,7 +242,7 @@ describe('a three-way merge', () => {
     });
   });
 
-  it('keeps defaults within lists without keys while their length is the same', () => {
+  it('keeps defaulted members in the entries of a list without a merge key while its length is the same', () => {
     const current = { ingress: [{ ports: [{ port: 80, protocol: 'TCP' }] }] };
     const options = { schema: policySpec };
     expect(merge({ desired: { ingress: [{ ports: [{ port: 80 }] }] }, current }, options)).to.equal(
@@ -252,14 +252,14 @@ describe('a three-way merge', () => {
     expect(merge({ desired, current }, options)).to.deep.equal(desired);
   });
 
-  it('removes a field that was desired within a list without keys', () => {
+  it('removes a member that was desired before from an entry of a list without a merge key', () => {
     const before = { ingress: [{ ports: [{ port: 80, protocol: 'UDP' }] }] };
     const desired = { ingress: [{ ports: [{ port: 80 }] }] };
     const merged = merge({ before, desired, current: before }, { schema: policySpec });
     expect(merged).to.deep.equal(desired);
   });
 
-  it("drops the defaults of a union's previous member", () => {
+  it('removes the defaulted fields of a strategy when another strategy is desired', () => {
     const current = { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%' } } };
     const desired = { strategy: { type: 'Recreate' } };
     expect(merge({ desired, current }, { schema: deploymentSpec })).to.deep.equal(desired);
@@ -272,7 +272,7 @@ describe('a three-way merge', () => {
     expect(merged).to.equal('{"data":{"__proto__":"x","toString":"z","constructor":"y"}}');
   });
 
-  it('replaces lists of different length as a whole without a schema', () => {
+  it('without a schema, replaces lists of different length as a whole', () => {
     const merged = merge({ desired: { list: ['a'] }, current: { list: ['a', 'b'] } });
     expect(merged).to.deep.equal({ list: ['a'] });
   });
@@ -301,7 +301,7 @@ describe('a three-way merge', () => {
     'a list with keys only': [{ 'x-kubernetes-list-map-keys': ['name'] }, false],
   };
   for (const [title, [list, isMerged]] of Object.entries(identities)) {
-    it(`${isMerged ? 'keeps' : 'drops'} entries of others in ${title}`, () => {
+    it(`${isMerged ? 'keeps' : 'removes'} entries of other writers in ${title}`, () => {
       const items = { type: 'object', properties: { name: { type: 'string' } } } as const;
       const schema = { properties: { list: { type: 'array' as const, items, ...list } } };
       const [desired, current] = [entries('b'), entries('a', 'b', 'c')];
@@ -320,7 +320,7 @@ describe('a three-way merge', () => {
     }
   });
 
-  it('replaces a list by a list in which two entries have the same key', () => {
+  it('replaces a list as a whole if two desired entries have the same merge key', () => {
     const twice = { containers: [{ name: 'a' }, { name: 'a', image: 'x' }] };
     const merged = merge(
       { desired: twice, current: { containers: [{ name: 'b' }] } },
@@ -334,7 +334,7 @@ describe('a three-way merge', () => {
     fc.jsonValue({ maxDepth: 3 }),
   );
 
-  it('changes nothing when applied twice', () => {
+  it('changes nothing when it is applied to its own result', () => {
     fc.assert(
       fc.property(json, json, json, (before, desired, current) => {
         const once = merge({ before, desired, current });
@@ -343,7 +343,7 @@ describe('a three-way merge', () => {
     );
   });
 
-  it('removes exactly the fields set before when nothing is desired', () => {
+  it('removes exactly the fields that were desired before when nothing is desired any more', () => {
     fc.assert(
       fc.property(json, json, (before, others) => {
         const applied = setFieldsOf(before, undefined);

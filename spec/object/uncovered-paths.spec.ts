@@ -21,14 +21,14 @@ function uncovered(
   return uncoveredPaths(set, desired(fields), { live }).map(pathToString);
 }
 
-describe('uncoveredPaths', () => {
-  it('is empty when the entry owns every field, whatever the values', () => {
+describe('uncoveredPaths, the desired fields that a manager does not own', () => {
+  it('is empty when the managedFields entry owns every desired field, whatever its value', () => {
     const entry = { 'f:spec': { 'f:a': {}, 'f:deep': { 'f:b': {} } } };
     expect(uncovered(entry, { spec: { a: 1, deep: { b: '1000m' } } })).to.deep.equal([]);
     expect(uncovered(entry, { spec: { a: 2 } })).to.deep.equal([]);
   });
 
-  it('skips fields without recorded owners', () => {
+  it('leaves out name and namespace, for which the API server records no owners', () => {
     const metadata = { name: 'x', namespace: 'y', uid: 'u', labels: { a: 'b' } };
     expect(uncovered({}, { metadata: { name: 'x' } })).to.deep.equal([]);
     expect(uncovered({}, { metadata })).to.deep.equal(['metadata']);
@@ -36,7 +36,7 @@ describe('uncoveredPaths', () => {
     expect(uncovered(entry, { metadata })).to.deep.equal([]);
   });
 
-  it('skips members of metadata that the server sets', () => {
+  it('leaves out members of metadata that the server sets', () => {
     const entry = { 'f:metadata': { 'f:labels': { 'f:a': {} } } };
     const identity = { name: 'x', namespace: 'y', uid: 'u', resourceVersion: '1', generation: 1 };
     const recorded = {
@@ -52,13 +52,13 @@ describe('uncoveredPaths', () => {
     ]);
   });
 
-  it('names the outermost missing field', () => {
+  it('contains the outermost field that is not owned', () => {
     const entry = { 'f:spec': { 'f:a': {} } };
     const fields = { spec: { a: 1, b: { c: 1 }, 'd.e': 1 }, status: { x: 1 } };
     expect(uncovered(entry, fields)).to.deep.equal(['spec.b', 'spec["d.e"]', 'status']);
   });
 
-  it('walks lists by key, and names the missing field of each entry', () => {
+  it('finds list entries by their keys, and contains the fields of each entry that are not owned', () => {
     const entry = {
       'f:c': {
         'k:{"name":"web"}': { '.': {}, 'f:name': {} },
@@ -74,7 +74,7 @@ describe('uncoveredPaths', () => {
     expect(uncovered(entry, { c: ['web', null] })).to.deep.equal(['c[=web]', 'c[=null]']);
   });
 
-  it('treats an omitted key field as its default', () => {
+  it('treats a list key that is omitted in the desired entry as its default', () => {
     const port = (protocol: string) => `k:{"port":53,"protocol":"${protocol}"}`;
     const all = { '.': {}, 'f:port': {} };
     const entry = { 'f:p': { [port('TCP')]: all, [port('UDP')]: { ...all, 'f:protocol': {} } } };
@@ -85,14 +85,14 @@ describe('uncoveredPaths', () => {
     expect(uncovered(half, { p })).to.deep.equal(['p[port=53]']);
   });
 
-  it('walks sets by value', () => {
+  it('finds the items of sets by their value', () => {
     const entry = { 'f:tags': { 'v:"a"': {}, 'v:1': {} } };
     expect(uncovered(entry, { tags: ['a', 1] })).to.deep.equal([]);
     expect(uncovered(entry, { tags: ['b', 1] })).to.deep.equal(['tags[=b]']);
     expect(uncovered(entry, { tags: ['a', { b: 1 }] })).to.deep.equal(['tags[1]']);
   });
 
-  it('treats a field without members in the entry as atomic', () => {
+  it('treats a field whose entry has no members as atomic', () => {
     const entry = { 'f:list': {}, 'f:map': {} };
     expect(uncovered(entry, { list: [{ a: 1 }], map: { a: { b: 1 } } })).to.deep.equal([]);
   });
@@ -111,14 +111,14 @@ describe('uncoveredPaths', () => {
     });
     const fields = { free: { k: { a: '1', b: '' } } };
 
-    it('reports a map that others have emptied or filled', () => {
+    it('contains the members of a map that other managers emptied or filled', () => {
       expect(uncovered(entry, fields)).to.deep.equal([]);
       expect(uncovered(entry, fields, live({}))).to.deep.equal(['free.k.a']);
       const others = { 'f:free': { 'f:k': { 'f:a': {} } } };
       expect(uncovered(entry, fields, live({ a: '2' }, others))).to.deep.equal(['free.k.a']);
     });
 
-    it('reports members that others removed, but not those that Go omits', () => {
+    it('contains members that other managers removed, but not empty values, which a server written in Go omits', () => {
       const values = {
         text: '',
         zero: 0,
@@ -134,7 +134,7 @@ describe('uncoveredPaths', () => {
       );
     });
 
-    it('skips atomic maps, which the server may normalize', () => {
+    it('leaves out atomic maps, whose values the server may change to its own notation', () => {
       expect(uncovered(entry, fields, live({ a: '01', defaulted: 'x' }))).to.deep.equal([]);
     });
   });

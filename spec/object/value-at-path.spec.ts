@@ -7,7 +7,7 @@ describe('valueAtPath', () => {
   const object = { spec: { ports: [tcp, udp], args: ['a', 'b'], tags: ['x'] } };
   const ports = fieldPath('spec', 'ports');
 
-  it('follows fields, keys, values and indexes', () => {
+  it('follows path elements for fields, list keys, set values and list indexes', () => {
     expect(valueAtPath(object, fieldPath('spec', 'args'))).to.deep.equal(['a', 'b']);
     expect(valueAtPath(object, [...ports, keyElement(udp), 'f:protocol'])).to.equal('UDP');
     expect(valueAtPath(object, [...fieldPath('spec', 'tags'), 'v:"x"'])).to.equal('x');
@@ -15,13 +15,13 @@ describe('valueAtPath', () => {
     expect(valueAtPath(object, [])).to.equal(object);
   });
 
-  it('matches an omitted key field by its default, after entries that have it', () => {
+  it("matches a list entry without the key field if the field's default fits, unless another entry has it", () => {
     const key = keyElement({ port: 53, protocol: 'TCP' });
     expect(valueAtPath(object, [...ports, key])).to.equal(tcp);
     expect(valueAtPath({ ports: [tcp, udp] }, ['f:ports', keyElement(udp)])).to.equal(udp);
   });
 
-  it('returns undefined for missing parts', () => {
+  it('returns undefined if the path leads to no value', () => {
     expect(valueAtPath(object, fieldPath('spec', 'none', 'deeper'))).to.equal(undefined);
     expect(valueAtPath(object, [...ports, 'k:{"port":1}', 'f:x'])).to.equal(undefined);
     expect(valueAtPath(object, ['f:spec', 'i:0'])).to.equal(undefined);

@@ -59,7 +59,7 @@ describe('checkYamlDepth', () => {
     });
   }
 
-  it('accepts many brackets without nesting', () => {
+  it('accepts many brackets that are not nested', () => {
     const many = '['.repeat(5_000);
     const texts = [`a: "${many}"`, `# ${many}\na: 1`, `a: |\n  ${many}\n`, 'a: []\n'.repeat(999)];
     for (const text of texts) expect(verdict(text)).to.equal('ok');

@@ -19,7 +19,7 @@ describe('parseYamlDocuments', () => {
     expect(problemsOf('a: { b: 1 }\nc: { b: 1 }\n"1": text\n1: number\n')).to.deep.equal([]);
   });
 
-  it('records no stack traces for the errors of a text, which may have an error at each byte', () => {
+  it('creates the errors of a text without stack traces, since there may be one error for each byte', () => {
     const { stackTraceLimit } = Error;
     for (const text of [']'.repeat(1_000), 'a: 1\n'.repeat(500), '- "\\q\n'.repeat(200)]) {
       const errors = parseYamlDocuments(text, 'a.yaml').flatMap((document) => document.errors);
@@ -43,7 +43,7 @@ describe('parseYamlDocuments', () => {
 });
 
 describe('parseYamlValues', () => {
-  it('reads scalars the same way with the directive %YAML 1.1', () => {
+  it('reads scalars in the same way after the directive %YAML 1.1', () => {
     const text = '%YAML 1.1\n---\na: 2001-01-01\nb: 1:30\nc: yes\n';
     expect(parseYamlValues(text, 'a.yaml')).to.deep.equal([
       { a: '2001-01-01', b: '1:30', c: true },
@@ -80,7 +80,7 @@ describe('parseYamlValues of numbers', () => {
     expect(parse(Object.keys(numbers).join(', '))).to.deep.equal(Object.values(numbers));
   });
 
-  it('reads as texts what looks like a number, and bytes by their tag', () => {
+  it('reads what is not quite a number as text, and !!binary as bytes', () => {
     const texts = ['_1', '._5', '1e', '0x', '0b2', '1e400', '1.2.3', '1Gi', '12:30', '1-2'];
     expect(parse(texts.join(', '))).to.deep.equal(texts);
     expect(parse('!!binary aGk=, !!str 1_0')).to.deep.equal(['hi', '1_0']);
@@ -90,7 +90,7 @@ describe('parseYamlValues of numbers', () => {
   });
 
   for (const text of ['.inf', '-.Inf', '.nan']) {
-    it(`refuses ${text}, which JSON lacks`, () => {
+    it(`refuses ${text}, a number that JSON does not have`, () => {
       expect(() => parse(text)).to.throw(`a.yaml: JSON has no number ${text} at line 1, column 2`);
     });
   }
@@ -99,13 +99,13 @@ describe('parseYamlValues of numbers', () => {
 describe('parseYamlValues of an untrusted text', () => {
   const parse = (text: string) => parseYamlValues(text, 'a.yaml', { untrusted: true });
 
-  it('names the place of an error without its line', () => {
+  it('names line and column of an error, but does not quote the line', () => {
     expect(() => parse(`[${','.repeat(10_000)}`)).to.throw(
       /^a.yaml: Unexpected , in flow sequence at line 1, column 3$/,
     );
   });
 
-  it('refuses aliases, also as merge keys', () => {
+  it('refuses aliases, even as the value of a merge key <<', () => {
     for (const text of ['a: &a 1\nb: *a\n', 'a: &a { b: 1 }\nc: { <<: *a }\n']) {
       expect(() => parse(text)).to.throw('a.yaml: aliases are not accepted; repeat the value');
       expect(parseYamlValues(text, 'a.yaml')).to.have.length(1);

@@ -91,7 +91,7 @@ describe('An Operator with several clusters', () => {
     await expectReady(0, 'east');
   });
 
-  it('shows no time-out from before a cluster was removed, because another process may have reconciled since', async () => {
+  it('shows no time-out of a reconcile from before a cluster was removed, because another process may have reconciled since', async () => {
     const seen: unknown[] = [];
     const operator = new Operator('slow-operator');
     operator

@@ -103,7 +103,7 @@ describe('conditionsOf', () => {
     ]);
   });
 
-  it('sanitizes reasons and messages for metav1.Condition', () => {
+  it('changes reasons and messages to what metav1.Condition allows', () => {
     expect(readyAfter(403, { reason: 'no space: left,' })?.reason).to.equal('noSpace:Left');
     expect(readyAfter(403, { reason: '507 Insufficient' })?.reason).to.equal(
       'Reason507Insufficient',
@@ -113,7 +113,7 @@ describe('conditionsOf', () => {
     expect(readyAfter(403, { message: 'x'.repeat(99_999) })?.message).to.have.length(1_000);
   });
 
-  it('uses the reason of the failure that others follow from', () => {
+  it('uses the reason of the original failure, not of objects that only failed because of it', () => {
     const skipped = new OperatorError('DependencyFailed', 'RoleBinding ns/a: it needs Role ns/a');
     const refused = new ApiError({}, { ...context, status: 403 });
     const [ready] = conditionsOf({ error: new ReconcileFailedError([skipped, refused], []) });
@@ -122,7 +122,7 @@ describe('conditionsOf', () => {
     expect(alone?.reason).to.equal('DependencyFailed');
   });
 
-  it('uses the reason of the server if there is one', () => {
+  it('uses the reason in the response of the server if there is one', () => {
     expect(readyAfter(403, { reason: 'Quota' })?.reason).to.equal('Quota');
   });
 });
@@ -174,7 +174,7 @@ describe('The conditions of a reconcile', () => {
     });
   }
 
-  it('name stuck rollouts before failed Jobs, and nothing else', () => {
+  it('name stuck rollouts first and failed Jobs next, and no other objects', () => {
     const results = [failed('j'), pending('p'), stuck('s', 'no pod is ready'), stuck('t')];
     const message = 'no pod is ready; Secret a/t; Secret a/j: too often';
     expect(told({ results, waitsFor: 'it' })).to.deep.equal([
@@ -184,7 +184,7 @@ describe('The conditions of a reconcile', () => {
     ]);
   });
 
-  it('report success without objects, and have the observedGeneration that is given', () => {
+  it('report success if there are no objects, with the observedGeneration that is passed', () => {
     expect(told({})).to.deep.equal([
       'Ready True Reconciled: reconciled',
       'Progressing False Reconciled:',
@@ -240,7 +240,7 @@ describe('The conditions of a reconcile', () => {
     ]);
   });
 
-  it('have the reason of a terminal error only', () => {
+  it('have the reason that a TerminalError sets, and no reason from other errors', () => {
     expect(terminalReasonOf(new TerminalError('no', { reason: 'NoQuota' }))).to.equal('NoQuota');
     const others = [new TerminalError('no'), quota, new Error('no'), { reason: 'a' }, undefined];
     expect(others.map(terminalReasonOf)).to.deep.equal(others.map(() => undefined));
@@ -296,7 +296,7 @@ describe('The status that an operator writes', () => {
     });
   }
 
-  it('needs conditions', () => {
+  it('is refused with status: true if the schema of the status has no conditions', () => {
     for (const type of [typeWith(generation), typeWith()]) {
       expect(() => statusSettings(type, true, refuse)).to.throw(
         'the schema of the status has no conditions; give the version the status s.status(), or leave the option status out',

@@ -60,7 +60,7 @@ describe('Operator', () => {
       );
     });
 
-    describe('that build', () => {
+    describe('with the handler builds', () => {
       /** Builds with two controllers that own `kinds`. */
       const building = (
         kinds: readonly TypeReference<KubernetesObject>[],
@@ -108,13 +108,13 @@ describe('Operator', () => {
       }
     });
 
-    it('are accepted if they write different parts', () => {
+    it('are accepted if only one of them writes the status and their finalizers differ', () => {
       const second = { name: 'second', status: false, finalizer: 'front.example/b' };
       expect(managed(two({}, second)).controllers).to.have.length(2);
     });
   });
 
-  it('rejects options that the style ignores', () => {
+  it('rejects options that a style added with uses ignores', () => {
     const operator = new Operator('tenants');
     const style = { addTo: () => undefined };
     const tenants = () => operator.for(Tenant);
@@ -135,7 +135,7 @@ describe('Operator', () => {
     ).to.throw(ofEnd);
   });
 
-  it('rejects options that another link or the operator sets', () => {
+  it('rejects options and handlers that another call has set, or that only the operator sets', () => {
     const tenants = () => new Operator('tenants').for(Tenant);
     const of = (options: object) => new Operator('tenants').for(Tenant, options);
     const end = () => undefined;
@@ -207,7 +207,7 @@ describe('Operator', () => {
     }
   });
 
-  it('rejects two chains in one call of a handler, which would prune the objects of each other', async () => {
+  it('rejects a second chain in one call of a handler, because each chain would prune the objects of the other', async () => {
     const lines: LogLine[] = [];
     const client = cluster.client();
     const operator = new Operator('two');
@@ -241,7 +241,7 @@ describe('Operator', () => {
     expect(made.filter((name) => name.startsWith('two-'))).to.deep.equal(['two-a']);
   });
 
-  it('rejects an async function of withBuilder, whose options would be ignored', async () => {
+  it('rejects an async function given to withBuilder, whose options would be ignored', async () => {
     const lines: LogLine[] = [];
     const client = cluster.client();
     const operator = new Operator('maps');
@@ -267,7 +267,7 @@ describe('Operator', () => {
     await running;
   });
 
-  it('keeps an option of an earlier withOptions if a later one sets it to undefined', () => {
+  it('keeps an option of an earlier call of withOptions if a later call sets it to undefined', () => {
     let options: unknown;
     const style: ControllerStyle<Tenant> = {
       addTo: (_manager, controller) => void ({ options } = controller),
@@ -305,7 +305,7 @@ describe('Operator', () => {
     expect(new Set(seen)).to.deep.equal(new Set(['default']));
   });
 
-  it('prefers its options to flags, and then needs no namespace for them', async () => {
+  it('uses the options of main instead of the flags, and needs no namespace for flags that it does not use', async () => {
     const operator = new Operator('tenants');
     operator.for(Tenant).reconciles(() => done());
     const given = new Promise<Manager>((resolve) => operator.add(resolve));
@@ -324,7 +324,7 @@ describe('Operator', () => {
     expect([manager instanceof Manager, code]).to.deep.equal([true, exitCode]);
   });
 
-  it('rejects an invalid description as soon as it is given', () => {
+  it('throws at the call for an invalid description of a controller', () => {
     const operator = new Operator('tenants');
     const refused = (work: () => unknown): string => {
       try {

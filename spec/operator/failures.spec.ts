@@ -59,7 +59,7 @@ describe('The status of a failed reconcile', () => {
     return { seen, ended };
   };
 
-  it('is written as soon as the server accepts it if the failure is terminal', async () => {
+  it('is written as soon as the server accepts it again if the failure is terminal', async () => {
     const { seen, ended } = startStrict();
     await stage.create('acme', { env: { MODE: 'fast' } });
     await stage.condition('acme', 'Ready', 'True');
@@ -76,7 +76,7 @@ describe('The status of a failed reconcile', () => {
     expect(ended.at(-1)).to.include({ outcome: 'terminal', againInMs: undefined });
   });
 
-  it('names the remedy if the reconciler changed an object of the cache', async () => {
+  it('tells what to do if the reconciler modified an object of the cache', async () => {
     stage.operator.for(Tenant).reconciles(({ object }) => {
       Object.assign(object.spec.env, { MODE: 'slow' });
       return undefined;
@@ -114,7 +114,7 @@ describe('The status of a failed reconcile', () => {
     ],
     [null, ': want an object, got null'],
   ] as const) {
-    it(`names the field of a wrong condition:${problem}`, async () => {
+    it(`names the invalid field of a condition:${problem}`, async () => {
       stage.operator.for(Tenant).reconciles(({ status }) => {
         status.setCondition(wrong as never);
       });
@@ -139,7 +139,7 @@ describe('The status of a failed reconcile', () => {
     });
   });
 
-  it('accepts the condition of a Deployment, a Pod or a Node, with the times that only these conditions have', async () => {
+  it('accepts conditions copied from a Deployment, a Pod or a Node, with the additional times that they have', async () => {
     const time = '2026-01-01T00:00:00Z';
     const times = { lastUpdateTime: time, lastProbeTime: time, lastHeartbeatTime: time };
     const copied = { type: 'Fed', status: 'True', reason: 'Full', message: 'to the brim' } as const;
@@ -154,7 +154,7 @@ describe('The status of a failed reconcile', () => {
     expect(await stage.condition('acme', 'Fed', 'True')).to.not.have.any.keys(times);
   });
 
-  it('is replaced by the status of the next change if the server has not accepted it', async () => {
+  it('is replaced by the status after the next change of the object if the server has not accepted it before', async () => {
     const { seen } = startStrict();
     await stage.create('acme', { env: { MODE: 'fast' } });
     await stage.condition('acme', 'Ready', 'True');
@@ -178,7 +178,7 @@ describe('The status of a failed reconcile', () => {
       ...{ effect: { type: 'status', code }, times: 1 },
     });
 
-  it('is written if the finalizer cannot be added, and the handler waits for the finalizer', async () => {
+  it('is written if adding the finalizer fails, before the handler is called', async () => {
     let runs = 0;
     stage.operator
       .for(Tenant)
@@ -197,7 +197,7 @@ describe('The status of a failed reconcile', () => {
     expect(others).to.deep.equal([]);
   });
 
-  it('is written if the finalizer cannot be removed', async () => {
+  it('is written if removing the finalizer fails', async () => {
     stage.operator
       .for(Tenant)
       .reconciles(() => undefined)
@@ -214,7 +214,7 @@ describe('The status of a failed reconcile', () => {
     });
   });
 
-  it('is written if the server rejects a status field of a waiting clean-up', async () => {
+  it('is written if the server rejects a status field that a clean-up set before it waits', async () => {
     stage.operator
       .for(Tenant)
       .reconciles(() => undefined)
@@ -278,7 +278,7 @@ describe('The status of a failed reconcile', () => {
     expect((await stage.get('acme')).status?.endpoint).to.equal('here');
   });
 
-  it('is sent again without the fields of the handler if the server may have failed because of these fields', async () => {
+  it('is sent again without the fields of the handler after a 500 that these fields may have caused', async () => {
     stage.operator.for(Tenant).reconciles(({ status }) => {
       status.set({ endpoint: 'too large for etcd' });
       throw new TerminalError('no storage');
@@ -291,7 +291,7 @@ describe('The status of a failed reconcile', () => {
     expect((await stage.get('acme')).status?.endpoint).to.equal(undefined);
   });
 
-  it('is written by the next reconcile if the handler timed out, until a reconcile succeeds', async () => {
+  it('is written by the next reconcile if the handler timed out, and stays until a reconcile succeeds', async () => {
     let [runs, isSlow] = [0, true];
     stage.operator
       .for(Tenant)
@@ -322,7 +322,7 @@ describe('The status of a failed reconcile', () => {
     expect(runs).to.be.greaterThan(1);
   });
 
-  it('no longer shows a time-out once the next reconcile succeeds', async () => {
+  it('shows no time-out any more after the next reconcile succeeds', async () => {
     let runs = 0;
     stage.operator
       .for(Tenant)
@@ -365,7 +365,7 @@ describe('The status of a failed reconcile', () => {
     ]);
   });
 
-  it('is left to the next attempt of the handler if the failure is not terminal', async () => {
+  it('is not retried on its own if the failure is not terminal, because the handler is called again', async () => {
     let runs = 0;
     const ended: ReconciledEvent[] = [];
     stage.operator.for(Tenant).reconciles(() => {
@@ -384,7 +384,7 @@ describe('The status of a failed reconcile', () => {
     for (const { error } of ended) expect(error).to.have.property('message', 'the bank is closed');
   });
 
-  it('shows the message of a second terminal failure within five seconds', async () => {
+  it('shows the message of a second terminal failure within five seconds after the first', async () => {
     const { seen, ended } = startStrict();
     await stage.create('acme', { env: { MODE: 'slow' } });
     await stage.condition('acme', 'Ready', 'False');
@@ -416,7 +416,7 @@ describe('The status of a failed reconcile', () => {
     ],
   ];
   for (const [what, error, text] of failures) {
-    it(`has the text of the Event after ${what}`, async () => {
+    it(`has the same text as the Event after ${what}`, async () => {
       stage.operator.for(Tenant).reconciles(() => {
         throw error;
       });

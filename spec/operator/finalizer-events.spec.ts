@@ -70,7 +70,7 @@ describe('The finalizer of an operator', () => {
 
   for (const status of [undefined, false] as const) {
     const title = status === undefined ? 'with a status' : 'without a status';
-    it(`starts no reconcile when it is added, so that a requeue keeps its time: ${title}`, async () => {
+    it(`starts no reconcile when it is added, so that a requested requeue comes in time: ${title}`, async () => {
       reconciling({ status });
       await startWithObject();
       await settle();
@@ -83,7 +83,7 @@ describe('The finalizer of an operator', () => {
     });
   }
 
-  it('starts no reconcile of a chain when it is added', async () => {
+  it('starts no reconcile of the handler builds when it is added', async () => {
     stage.operator
       .for(Tenant)
       .owns(ConfigMap)
@@ -94,7 +94,7 @@ describe('The finalizer of an operator', () => {
     expect(seen).to.deep.equal(['acme added: success', 'last added: success']);
   });
 
-  it('starts no reconcile if its event arrives before the answer of the server', async () => {
+  it('starts no reconcile if the watch event of its addition arrives before the response of the server', async () => {
     reconciling();
     const [sent, held] = [deferred(), deferred()];
     const plain = target.cluster.client();
@@ -121,7 +121,7 @@ describe('The finalizer of an operator', () => {
 
   for (const labels of [undefined, { tier: 'gold' }]) {
     const title = labels === undefined ? 'adds another finalizer' : 'adds one and a label';
-    it(`starts a reconcile when another client ${title}`, async () => {
+    it(`when it is added, starts a reconcile if another client ${title}`, async () => {
       reconciling();
       await startWithObject();
       const finalizers = [finalizer, 'example.com/other'];
@@ -147,7 +147,7 @@ describe('The finalizer of an operator', () => {
     ]);
   });
 
-  it('lets a deletion start the clean-up', async () => {
+  it('makes a deletion start the clean-up', async () => {
     const cleaned: (string | undefined)[] = [];
     stage.operator
       .for(Tenant)

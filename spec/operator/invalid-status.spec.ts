@@ -126,7 +126,7 @@ describe('A status that does not fit the schema of defineResource', () => {
     });
   }
 
-  it('is refused too if the operator reconciles a version by its name', async () => {
+  it('is refused also if the operator was given one version of the resource', async () => {
     const v1 = versionOfResource<Store>(Store, 'v1');
     start((status, { spec }) => {
       status.set(spec.pods === undefined ? { phase } : ({ phase, pod: 1 } as never));
@@ -140,7 +140,7 @@ describe('A status that does not fit the schema of defineResource', () => {
     expect(message).to.include('status.pod: not in the schema');
   });
 
-  it('is compared with the present status, not with the one that the handler was given', async () => {
+  it('is compared with the live status, not with the status that the handler was given', async () => {
     stage.operator.for(Store).reconciles(async ({ object, status, client }) => {
       const { spec, status: { door } = {} } = object;
       status.set({ phase, door: spec.pods === undefined ? 'locked' : 'open' });

@@ -50,7 +50,7 @@ describe('CallbackDispatcher', () => {
     expect(calls[0]?.current).to.equal(args.current);
   });
 
-  it('selects by the kind of the current object if the desired object is undefined', async () => {
+  it('selects callbacks by the kind of the current object if the desired object is undefined', async () => {
     const [dispatcher, calls] = noting();
     await dispatcher.invokeCallbacks(told({ state: 'PRE_DELETE', current: object(ConfigMap) }));
     await dispatcher.invokeCallbacks(told({ state: 'PRE_DELETE', current: object(Secret) }));
@@ -65,14 +65,14 @@ describe('CallbackDispatcher', () => {
     expect(calls[0]?.current?.metadata.uid).to.be.a('string');
   });
 
-  it('passes undefined for a missing object, and before creation', async () => {
+  it('passes no current object if it does not exist, or before its creation', async () => {
     const [dispatcher, calls] = noting();
     await dispatcher.invokeCallbacks(told({ desired: object(ConfigMap, 'none') }));
     await dispatcher.invokeCallbacks(told({ state: 'PRE_CREATE', desired: object(ConfigMap) }));
     expect(calls.map(({ current }) => current)).to.deep.equal([undefined, undefined]);
   });
 
-  it('passes undefined for an object of an unserved kind', async () => {
+  it('passes no current object if the server does not serve its kind', async () => {
     const dispatcher = new CallbackDispatcher();
     const calls: unknown[] = [];
     dispatcher.addCallback(null, ({ current }) => void calls.push(current));
@@ -81,7 +81,7 @@ describe('CallbackDispatcher', () => {
     expect(calls).to.deep.equal([undefined]);
   });
 
-  it('reads nothing when no callback matches', async () => {
+  it('sends no request when no callback matches the kind', async () => {
     const [dispatcher] = noting();
     const mark = cluster.requests.mark();
     await dispatcher.invokeCallbacks(told({ desired: object(Secret) }));

@@ -6,7 +6,7 @@ describe('conditionsChanged', () => {
   const one: LifecycleCondition = { type: 'Available', status: 'True', reason: 'A' };
   const other: LifecycleCondition = { type: 'Degraded', status: 'False' };
 
-  it('is true for changed statuses, additions, removals and replacements', () => {
+  it('is true if a status changed, or a condition was added, removed or replaced', () => {
     expect(conditionsChanged([one], [{ ...one, status: 'False' }])).to.equal(true);
     expect(conditionsChanged([one], [one, other])).to.equal(true);
     expect(conditionsChanged([one, other], [one])).to.equal(true);

@@ -31,7 +31,7 @@ describe('explainedStatus', () => {
     });
   }
 
-  it('is idempotent, and changes only conditions', () => {
+  it('changes only conditions, and nothing when it is called again with its result', () => {
     for (const phase of phases) {
       for (const why of [undefined, trouble]) {
         const findings = { trouble: why, clock };
@@ -59,7 +59,7 @@ describe('explainedStatus', () => {
     });
   }
 
-  it('names ten of the objects that it waits for, and counts the rest', () => {
+  it('names ten of the objects that the configuration waits for, and counts the rest', () => {
     const waitingFor = Array.from({ length: 12 }, (_, place) => `Job shop/${place}: running`);
     const { conditions } = explainedStatus(
       { ...versions, phase: 'Upgrading' },
@@ -70,7 +70,7 @@ describe('explainedStatus', () => {
     expect(message).to.match(/; Job shop\/9: running; and 2 more$/);
   });
 
-  it('keeps Available in phase Deployed, and clears Degraded', () => {
+  it('keeps Available True while a Deployed configuration fails, and clears Degraded when the failure is gone', () => {
     const well = explainedStatus({ ...versions, phase: 'Deployed' }, { clock });
     const ill = explainedStatus(well, { trouble, clock });
     expect(seen(ill).conditions).to.equal('T/F/T DeployCompleted Broken');

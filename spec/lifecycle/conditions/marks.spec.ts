@@ -8,7 +8,7 @@ import {
 } from '../../../lib/lifecycle/index.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
-describe('marks', () => {
+describe('the functions that mark a status', () => {
   const why = { reason: 'Because', message: 'so it is' };
   const table = [
     { mark: markHealthy, values: 'T/F/F', on: 'Available', event: 'Normal' },
@@ -18,7 +18,7 @@ describe('marks', () => {
     { mark: markDeploying, values: 'F/T/F', on: 'Progressing', event: 'Normal' },
   ];
   for (const { mark, values, on, event } of table) {
-    it(`${mark.name}: ${values}, reason on ${on}, ${event}`, () => {
+    it(`${mark.name} sets Available/Progressing/Degraded to ${values}, the reason on ${on}, and returns a ${event} Event`, () => {
       const marked = mark({ operatorVersion: '1' }, why, new VirtualClock());
       const { conditions = [], ...rest } = marked.status;
       expect(conditions.map(({ type }) => type)).to.deep.equal([
@@ -34,7 +34,7 @@ describe('marks', () => {
     });
   }
 
-  it('set the reason on the marked condition, and remove it from the others', () => {
+  it('set the reason on one condition, and remove it from the others', () => {
     const clock = new VirtualClock();
     const { status } = markFailed({}, why, clock);
     const { conditions = [] } = markHealthy(status, why, clock).status;

@@ -15,7 +15,7 @@ describe('setLifecycleCondition', () => {
     });
   });
 
-  it('keeps the order, and always updates reason, message and heartbeat', async () => {
+  it('keeps the order of the conditions, and updates reason, message and lastHeartbeatTime even if the status is equal', async () => {
     const time = clock();
     const before = ['Available', 'Degraded', 'Custom'].reduce<
       ReturnType<typeof setLifecycleCondition>

@@ -30,7 +30,7 @@ describe('a completed object', () => {
     expect(completedObject(foreign, plain)).to.deep.equal(foreign);
   });
 
-  it('keeps the template labels that its selector uses', () => {
+  it('keeps a label of the Pod template that its selector uses, instead of the common one', () => {
     const own = { 'app.kubernetes.io/part-of': 'web' };
     const spec = { selector: { matchLabels: own }, template: { metadata: { labels: own } } };
     expect(completedObject(object({ spec }, 'Deployment'), labelled)).to.deep.equal({
@@ -39,7 +39,7 @@ describe('a completed object', () => {
     });
   });
 
-  it('has the labels in the Pod template of a CronJob, unless that has no template', () => {
+  it('has the common labels in the Pod template of a CronJob, if there is a Pod template', () => {
     const cron = (jobTemplate: object) => object({ spec: { jobTemplate } }, 'CronJob');
     const whole = { spec: { backoffLimit: 1, template: { metadata: { name: 'a' }, spec: {} } } };
     expect(completedObject(cron(whole), labelled)).to.deep.include({

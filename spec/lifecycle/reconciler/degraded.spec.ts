@@ -15,7 +15,7 @@ describe('whyDegraded', () => {
     Job: { conditions: [{ type: 'Complete', status: 'True' }] },
   };
   for (const [kind, status] of Object.entries(done)) {
-    it(`waits for a ${kind} of unknown status, and not for a ready one`, () => {
+    it(`waits for a ${kind} until its status shows that it is ready`, () => {
       const ready = workload(kind, { spec: {}, status: { observedGeneration: 2, ...status } });
       expect(whyDegraded([ready])).to.equal(undefined);
       expect(whyDegraded([workload(kind, { spec: {} })])).to.deep.include({

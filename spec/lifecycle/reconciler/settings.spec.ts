@@ -55,7 +55,7 @@ describe('LifecycleReconciler options', () => {
     });
   }
 
-  it('list the permissions that they need', () => {
+  it('list the permissions that the reconciler needs', () => {
     const getDependantResourceTypes = () => [Deployment];
     const watch = ['get', 'list', 'watch'];
     for (const [subresourceEnabled, subresource] of [
@@ -96,7 +96,7 @@ describe('LifecycleReconciler options', () => {
     });
   }
 
-  it('take the kind of the CrManager, with any dispatcher', () => {
+  it('take the kind from the CrManager, and accept any dispatcher', () => {
     const recorder = { record: () => undefined };
     const options = { client: cluster.client(), namespace: 'x', recorder, crManager };
     const reconciler: LifecycleReconciler<Config> = new LifecycleReconciler({

@@ -9,7 +9,7 @@ const common = { 'app.kubernetes.io/part-of': 'shop', tier: 'web' };
 const operator = { 'app.kubernetes.io/part-of': 'shop-operator' };
 
 describe('ResourceBuilder', () => {
-  it("adds common labels to a system's objects, and operator labels to an operator's", () => {
+  it('adds the common labels to objects of the deployed system, and the operator labels to objects of the operator', () => {
     const others = new Map(
       Object.entries(objectsOf('shop')).map(([method, { metadata }]) => [method, metadata.labels]),
     );
@@ -29,7 +29,7 @@ describe('ResourceBuilder', () => {
     });
   });
 
-  it('overrides its labels by those of the object, and both by matchLabels', () => {
+  it('lets the labels of an object override the common labels, and matchLabels override both', () => {
     const labels = { tier: 'own', app: 'other' };
     const made = builder.deployment({ name: 'web', matchLabels, labels, podSpec });
     expect(made.metadata.labels).to.deep.equal({ ...common, tier: 'own', app: 'web' });
@@ -41,7 +41,7 @@ describe('ResourceBuilder', () => {
     expect(builder.withOperatorLabels({ ...own, a: 'b' })).to.deep.equal({ ...own, a: 'b' });
   });
 
-  it('creates a Deployment that selects by matchLabels alone, with all labels on its pods', () => {
+  it('creates a Deployment that selects by matchLabels only, and puts all labels on its Pods', () => {
     const { metadata, spec } = builder.deployment({
       ...{ name: 'web', namespace: 'shop', matchLabels, podSpec, podLabels: { extra: '1' } },
     });
@@ -103,7 +103,7 @@ describe('ResourceBuilder', () => {
     expect(other.subjects?.map(({ namespace }) => namespace)).to.deep.equal(['other']);
   });
 
-  it('shares no part between objects or with its input', () => {
+  it('returns objects that share no part with each other or with the input', () => {
     const [once, again] = [objectsOf('shop'), objectsOf('shop')];
     const placed = Object.values(once).flatMap(partsOf);
     expect(new Set(placed).size, 'within').to.equal(placed.length);
@@ -177,7 +177,7 @@ describe('ResourceBuilder', () => {
     });
   }
 
-  it('accepts annotations with capitals and role names with colons, like servers', () => {
+  it('accepts capitals in annotation keys and colons in role names, as the API server does', () => {
     const annotations = { 'Example.com/Owner': 'us' };
     expect(
       builder.clusterRole({ name: 'system:a', annotations, rules: [] }).metadata,

@@ -61,13 +61,13 @@ export function badInputSuite(open: OpenStage): void {
     ],
   };
   for (const [name, [list, message]] of Object.entries(lists)) {
-    it(`blocks the deployment: ${name}`, async () => {
+    it(`blocks the deployment if getAllResources returns ${name}`, async () => {
       const stage = await open();
       stage.resources = list;
       await expectBlocked(stage, message);
     });
 
-    it(`blocks the upgrade: ${name}`, async () => {
+    it(`blocks the upgrade if getAllResources returns ${name}`, async () => {
       const stage = await open();
       await stage.deploy('1.0.0');
       const before = await stage.get('Deployment', 'web');
@@ -88,7 +88,7 @@ export function badInputSuite(open: OpenStage): void {
     });
   }
 
-  it('reports another problem by another event', async () => {
+  it('records another event when the list of desired objects has another problem', async () => {
     const stage = await open();
     stage.resources = () => [null];
     await expectBlocked(stage, /object 1 is null/);
@@ -152,7 +152,7 @@ export function badInputSuite(open: OpenStage): void {
     expect((await one.pass('1.0.0')).events).to.deep.equal([]);
   });
 
-  it('waits until the objects of an earlier configuration of its name are gone', async () => {
+  it('waits until the objects of a deleted configuration with the same name are gone', async () => {
     const stage = await open();
     const { apiVersion, kind, metadata: owner } = await stage.config();
     const earlier = { uid: systemRandom.uuid(), name: stage.key.name, controller: true };
@@ -263,7 +263,7 @@ export function badInputSuite(open: OpenStage): void {
     expect(asked).to.include('configmaps').and.not.include('clusterroles');
   });
 
-  it('reports an immutable field with the remedy; the upgrade waits and completes afterwards', async () => {
+  it('tells how to solve the refusal to change an immutable field; the upgrade waits and completes afterwards', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const [account, workload, service] = system(stage.namespace, { name: 'web', image: 'nginx:2' });
@@ -287,7 +287,7 @@ export function badInputSuite(open: OpenStage): void {
     await stage.deploy('1.1.0');
   });
 
-  it('adds no remedy to the refusal of a policy, which may call the object immutable', async () => {
+  it('adds no advice to the refusal of an admission policy, which may also contain the word immutable', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.resources = () => system(stage.namespace, { name: 'web', image: 'nginx:2' });
@@ -304,7 +304,7 @@ export function badInputSuite(open: OpenStage): void {
     expect(conditions[2]?.message).to.match(new RegExp(`${why}$`));
   });
 
-  it('adds the remedy to the refusal of another address of a Service', async () => {
+  it('adds advice to the refusal of another clusterIP of a Service', async () => {
     const stage = await open();
     const { namespace } = stage;
     const service = (clusterIP: string): object => ({
@@ -316,7 +316,7 @@ export function badInputSuite(open: OpenStage): void {
     });
   });
 
-  it('adds the remedy to the refusal of a smaller claim', async () => {
+  it('adds advice to the refusal of a smaller PersistentVolumeClaim', async () => {
     const stage = await open();
     const { namespace } = stage;
     const claim = (storage: string): object => ({
@@ -332,7 +332,7 @@ export function badInputSuite(open: OpenStage): void {
     });
   });
 
-  it('tells what to do if getAllResources changes the configuration', async () => {
+  it('tells what to do if getAllResources modifies the configuration object that it is given', async () => {
     const stage = await open();
     stage.resources = (config) => {
       Object.assign(config.spec ?? {}, { size: 'large' });
@@ -348,7 +348,7 @@ export function badInputSuite(open: OpenStage): void {
     expect(conditions[2]?.message).to.match(/^getAllResources: Cannot add .*change a copy/);
   });
 
-  it('waits for a desired object in deletion, and creates it again', async () => {
+  it('waits while a desired object is being deleted, and then creates it again', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     await stage.touch('Service', 'web', { metadata: { finalizers: ['example.com/held'] } });
@@ -378,7 +378,7 @@ export function badInputSuite(open: OpenStage): void {
     expect(told).to.include('bad token').and.include('(redacted)').and.not.include('hunter2');
   });
 
-  it("reveals no user's values of a Secret, whichever callback quotes them", async () => {
+  it('never reveals values that a user put into a Secret, whichever callback quotes them', async () => {
     const stage = await open();
     const metadata = { name: 'token', namespace: stage.namespace };
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { token: 'hunter2' } };

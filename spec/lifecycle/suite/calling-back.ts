@@ -111,7 +111,7 @@ export function callingBackSuite(open: OpenStage): void {
     expect(succeeded).to.deep.equal(['b', 'a']);
   });
 
-  it('reports no conflict that POST_DELETE throws, and calls it again', async () => {
+  it('calls POST_DELETE again after it throws a Conflict, without reporting the error', async () => {
     const stage = await open();
     const { namespace } = stage;
     stage.resources = () => [configMap(namespace)];
@@ -250,7 +250,7 @@ export function callingBackSuite(open: OpenStage): void {
     });
   }
 
-  it('refuses a PRE_CREATE callback that makes another object, and names the changed fields', async () => {
+  it('refuses a PRE_CREATE callback that changes which object is created, and names the changed fields', async () => {
     const stage = await open();
     stage.dispatcher.addCallback(Deployment, ({ state, desired }) => {
       if (state === 'PRE_CREATE') Object.assign(desired?.metadata ?? {}, { name: 'other' });
@@ -263,7 +263,7 @@ export function callingBackSuite(open: OpenStage): void {
     expect(await stage.isGone('Deployment', 'other')).to.equal(true);
   });
 
-  it('refuses a PRE_UPDATE callback that makes another object, and updates the others', async () => {
+  it('refuses a PRE_UPDATE callback that changes which object is updated, and updates the other objects', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.dispatcher.addCallback(Deployment, ({ state, current }) => {
@@ -291,7 +291,7 @@ export function callingBackSuite(open: OpenStage): void {
     expect((await stage.pass('1.0.0')).error).to.include('metadata.name from "web" to nothing');
   });
 
-  it('names each object whose callback throws the same error', async () => {
+  it('names each object for which a callback throws the same error', async () => {
     const stage = await open();
     const failure = new Error('no quota');
     stage.dispatcher.addCallback(null, ({ state }) => {

@@ -13,7 +13,7 @@ export function contradictingSuite(open: OpenStage): void {
     ['Deleted', { operatorVersion: '1', observedVersion: '1' }, /and it is not being deleted/],
   ];
   for (const [phase, status, message] of reasons) {
-    it(`an inconsistent status is reported as ConfigError in phase ${phase} until the spec changes, even after a restart`, async () => {
+    it(`an inconsistent status in phase ${phase} is reported as ConfigError until the spec changes, even after a restart`, async () => {
       const stage = await open();
       await stage.setStatus({ ...status, phase });
       expect(await stage.pass('1')).to.deep.include({ phase: 'Error', events: ['ConfigError'] });

@@ -9,7 +9,7 @@ const group = 'defined.example.com';
 
 /** Declares how the server treats `openApi.lifecycleStatus` and `createCrd`. */
 export function definingSuite(open: OpenStage): void {
-  it('createCrd limits the names of objects by a pattern if configured', async () => {
+  it('createCrd limits the names of objects by the pattern of its options', async () => {
     const { admin, target } = await open({ config: null });
     const kind = `Only${systemRandom.uuid().slice(0, 8)}`;
     const crd = createCrd({ group, kind }, { nameRegex: '^cluster-[a-z]+$' });
@@ -35,7 +35,7 @@ export function definingSuite(open: OpenStage): void {
     expect(await set({ phase: '' })).to.equal('undefined');
   });
 
-  it('openApi.lifecycleStatus is a status schema for handwritten definitions', async () => {
+  it('openApi.lifecycleStatus is a status schema for CRDs that are written by hand', async () => {
     const { admin, target } = await open({ config: null });
     const kind = `Hand${systemRandom.uuid().slice(0, 8)}`;
     const [singular, plural] = [kind.toLowerCase(), `${kind.toLowerCase()}s`];

@@ -19,7 +19,7 @@ export function deletingSuite(open: OpenStage): void {
     },
   };
   for (const [name, begin] of Object.entries(beginnings)) {
-    it(`deletes ${name} through the phases Deleting and Deleted, never healthy, with unchanged versions`, async () => {
+    it(`deletes ${name} through the phases Deleting and Deleted, never Available, with unchanged versions in the status`, async () => {
       const stage = await open();
       await stage.deploy('1.0.0');
       await begin(stage);
@@ -45,7 +45,7 @@ export function deletingSuite(open: OpenStage): void {
     });
   }
 
-  it('ends the deletion although a policy refuses the last status', async () => {
+  it('ends the deletion although an admission policy refuses the status with phase Deleted', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const { client } = stage.operator;
@@ -100,7 +100,7 @@ export function deletingSuite(open: OpenStage): void {
     }
   });
 
-  it('deletes a cluster-scoped object in its order, although the desired one names a namespace', async () => {
+  it('deletes a cluster-scoped object in its order, although the desired object names a namespace', async () => {
     const stage = await open();
     const { namespace } = stage;
     const ClusterRole = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' };
@@ -119,7 +119,7 @@ export function deletingSuite(open: OpenStage): void {
     ]);
   });
 
-  it('sets Available to False from the start, although the server is briefly unreachable', async () => {
+  it('sets Available to False in the first reconcile of a deletion, although the server cannot be reached', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     await stage.delete();
@@ -203,7 +203,7 @@ export function deletingSuite(open: OpenStage): void {
     await passesUntil(stage, ({ phase }) => phase === undefined);
   });
 
-  it('does not call OPERATOR_DELETE for an object that is being deleted already', async () => {
+  it('does not call OPERATOR_DELETE for an object that is already being deleted', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const kinds: (string | undefined)[] = [];
@@ -319,7 +319,7 @@ export function deletingSuite(open: OpenStage): void {
     });
   }
 
-  it('waits while getAllResources cannot reach a server, and then calls all callbacks', async () => {
+  it('waits while getAllResources cannot reach a server of its own, and then calls all callbacks', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const told: (string | undefined)[] = [];
@@ -410,7 +410,7 @@ export function deletingSuite(open: OpenStage): void {
     expect(await stage.isGone('Service', 'web')).to.equal(false);
   });
 
-  it('deletes owned objects although the desired ones are no longer valid', async () => {
+  it('deletes owned objects although the list of desired objects is no longer valid', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const states = new Set<string>();
@@ -427,7 +427,7 @@ export function deletingSuite(open: OpenStage): void {
     expect([...states]).to.deep.equal(['OPERATOR_DELETE']);
   });
 
-  it('deletes an object although its desired form has a value without a JSON form now', async () => {
+  it('deletes an object although its desired object now contains a value that JSON cannot represent', async () => {
     const stage = await open();
     stage.resources = () => [configMap(stage.namespace)];
     await stage.deploy('1.0.0');
@@ -445,7 +445,7 @@ export function deletingSuite(open: OpenStage): void {
     expect(called).to.deep.equal(['settings']);
   });
 
-  it('ignores a configuration without its finalizer, and one that it never deployed', async () => {
+  it("does not clean up after a configuration that is deleted without the operator's finalizer or was never deployed", async () => {
     const stage = await open({ config: { metadata: { finalizers: ['example.com/held'] } } });
     await stage.delete();
     await stage.operator.requests();

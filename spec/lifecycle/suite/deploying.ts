@@ -20,7 +20,7 @@ export function deployingSuite(open: OpenStage): void {
     expect(metadata.finalizers).to.deep.equal(['operator-builder.io/lifecycle']);
   });
 
-  it('sets phase, conditions and all versions once the pods are rolled out, and reports it once', async () => {
+  it('sets phase, conditions and all versions when the pods are rolled out, and records one event about it', async () => {
     const stage = await open();
     await stage.pass('1.0.0');
     await stage.rolledOut();
@@ -45,14 +45,14 @@ export function deployingSuite(open: OpenStage): void {
     expect(stage.events).to.deep.equal([]);
   });
 
-  it('a configuration is never Deployed in its first reconcile, even without a rollout', async () => {
+  it('a configuration is not Deployed after its first reconcile, even if there is no rollout to wait for', async () => {
     const stage = await open();
     stage.resources = () => [];
     expect(await stage.pass('1.0.0')).to.include({ phase: 'Deploying' });
     expect(await stage.pass('1.0.0')).to.include({ phase: 'Deployed' });
   });
 
-  it('writes finalizer, objects and status once each, in an order that allows a crash after each of them', async () => {
+  it('writes the finalizer first, then each object, then the status, each of them once', async () => {
     const stage = await open();
     await stage.operator.requests();
     await stage.pass('1.0.0');
@@ -63,7 +63,7 @@ export function deployingSuite(open: OpenStage): void {
     ]);
   });
 
-  it('calls preCreateHook once before it creates objects, and again only if it failed', async () => {
+  it('calls preCreateHook once before it creates objects, and again only if the hook failed', async () => {
     const calls: string[] = [];
     const stage = await open({
       preCreateHook: async (_, { client }) => {
@@ -139,7 +139,7 @@ export function deployingSuite(open: OpenStage): void {
       .and.not.have.key('error');
   });
 
-  it('ends without an error if the configuration is deleted before it has the finalizer', async () => {
+  it('ends without an error if the configuration is deleted before the finalizer is added', async () => {
     const stage = await open();
     stage.resources = async () => {
       await stage.delete();

@@ -36,7 +36,7 @@ export function drivingSuite(open: OpenStage): void {
       return driven;
     };
 
-    it(`deploys, repairs and upgrades in time, over restarts: a ${form} kind, ${scope}`, async () => {
+    it(`a controller deploys, repairs and upgrades within seconds, also after restarts: a ${form} kind, ${scope}`, async () => {
       const driven = await begin();
       const { stage, controller } = driven;
       await controller.eventually(() => isDeployed(stage, '1.0.0'), 5_000);
@@ -50,7 +50,7 @@ export function drivingSuite(open: OpenStage): void {
       await expectRepair(driven);
     });
 
-    it(`completes a deletion in time despite a restart: a ${form} kind, ${scope}`, async () => {
+    it(`a controller completes a deletion within seconds despite a restart: a ${form} kind, ${scope}`, async () => {
       const driven = await begin();
       const { stage, controller } = driven;
       const names = ['a', 'b', 'c', 'd'];

@@ -32,7 +32,7 @@ export function guardingSuite(open: OpenStage): void {
     expect(await refusal(stage)).to.equal(undefined);
   });
 
-  it('deletes only the version of an object that the cache contains, and checks a changed object again', async () => {
+  it('deletes an object only in the version that the cache contains, and decides again if the object has changed', async () => {
     const stage = await open();
     await withOld(stage, [configMap(stage.namespace, 'old')]);
     stage.resources = () => [configMap(stage.namespace)];
@@ -163,7 +163,7 @@ export function guardingSuite(open: OpenStage): void {
     await stage.touch('PersistentVolumeClaim', 'old', { metadata: { finalizers: null } });
   });
 
-  it('a configuration is not deployed while a kind that is defined among its objects is not served', async () => {
+  it('a configuration is not Deployed while the server does not serve a kind whose CRD is among its objects', async () => {
     const stage = await open();
     const kind = `Late${systemRandom.uuid().slice(0, 8)}`;
     const late = { apiVersion: 'late.example.com/v1alpha1', kind, metadata: { name: 'late' } };
@@ -196,7 +196,7 @@ export function guardingSuite(open: OpenStage): void {
   });
 
   for (const orphans of ['wait', 'adopt'] as const) {
-    it(`adopts no user's object that the cache has not seen yet (orphans: ${orphans})`, async () => {
+    it(`does not take over a user's object that the cache has not seen yet (orphans: ${orphans})`, async () => {
       const stage = await open({ orphans });
       const theirs = { ...configMap(stage.namespace), data: { password: 'theirs' } };
       stage.resources = () => [configMap(stage.namespace)];
@@ -209,7 +209,7 @@ export function guardingSuite(open: OpenStage): void {
     });
   }
 
-  it('updates an object that another operator of the configuration has created at the same time', async () => {
+  it('updates an object that another replica of the operator has created at the same time', async () => {
     const stage = await open();
     stage.resources = () => [configMap(stage.namespace)];
     const { client } = stage.operator;
@@ -228,7 +228,7 @@ export function guardingSuite(open: OpenStage): void {
     expect(await stage.pass('1.0.0', late)).to.include({ phase: 'Deployed' });
   });
 
-  it('deletes the objects of a configuration that was deleted before the cache saw them', async () => {
+  it('deletes the objects of a configuration even if the cache had not seen them before the deletion', async () => {
     const stage = await open();
     stage.resources = () => system(stage.namespace);
     await stage.deploy('1.0.0');
@@ -241,7 +241,7 @@ export function guardingSuite(open: OpenStage): void {
     expect(await stage.isGone('Service', 'web')).to.equal(true);
   });
 
-  it('waits for a kind that is defined among the objects, and names the waiting objects', async () => {
+  it('waits for a kind whose CRD is among the objects, and names the objects of this kind that wait', async () => {
     const stage = await open();
     const kind = `Late${systemRandom.uuid().slice(0, 8)}`;
     const crd = createCrd({ group: 'late.example.com', kind });

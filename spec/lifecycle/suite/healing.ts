@@ -45,7 +45,7 @@ export function healingSuite(open: OpenStage): void {
     });
   }
 
-  it('removes a default of the server that the new value of another field forbids', async () => {
+  it('removes a field that the server had defaulted and that the new value of another field forbids', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.resources = () => system(stage.namespace, { strategy: { type: 'Recreate' } });
@@ -55,7 +55,7 @@ export function healingSuite(open: OpenStage): void {
     expect(spec?.strategy).to.deep.equal({ type: 'Recreate' });
   });
 
-  it('reports no update that the server reverts at once, like a webhook', async () => {
+  it('reports no update whose response equals the object before, as when a webhook reverts it', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const { client } = stage.operator;
@@ -159,7 +159,7 @@ export function healingSuite(open: OpenStage): void {
     expect(after.spec).to.include({ minReadySeconds: 1 });
   });
 
-  it('reverts a CRD to the desired definition, with the fields that the server added', async () => {
+  it('reverts a changed CRD, and treats the fields that the server defaults as unchanged', async () => {
     const stage = await open();
     const kind = `Healed${stage.namespace.replaceAll(/[^a-z0-9]/g, '')}`;
     const definition = createCrd({ group: 'healed.example.com', kind });
@@ -178,7 +178,7 @@ export function healingSuite(open: OpenStage): void {
     expect(JSON.stringify(healed['spec' as never])).to.not.include('"more"');
   });
 
-  it('reads the last-applied object of the Go SDK', async () => {
+  it('reads the last-applied annotation that operators with the Go SDK have written', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const last = deployment(stage.namespace, { minReadySeconds: 1 });
@@ -233,7 +233,7 @@ export function healingSuite(open: OpenStage): void {
     expect(ownerReferences).to.deep.equal(before.metadata.ownerReferences);
   });
 
-  it('never overwrites the data of a ConfigMap, but repairs its labels', async () => {
+  it('never overwrites the data of a ConfigMap by default, but repairs its labels', async () => {
     const stage = await open();
     stage.resources = () => [configMap(stage.namespace)];
     await stage.deploy('1.0.0');
@@ -249,7 +249,7 @@ export function healingSuite(open: OpenStage): void {
     expect((await stage.pass('1.1.0')).events).to.deep.equal([]);
   });
 
-  it('overwrites the data of a ConfigMap that others may not change', async () => {
+  it('overwrites the data of a ConfigMap if isMutable returns false for it', async () => {
     const stage = await open({ isMutable: () => false });
     stage.resources = () => [configMap(stage.namespace)];
     await stage.deploy('1.0.0');

@@ -39,7 +39,7 @@ export function keepingSuite(open: OpenStage): void {
     });
   }
 
-  it('perishablesSynchronizer reports its own failure together with that of an object', async () => {
+  it('errors of perishablesSynchronizer and of an object in the same reconcile are both reported', async () => {
     const broken = await deployed(open);
     for (const name of ['an object is refused', 'an object can not be described']) {
       failures[name]?.(broken);
@@ -53,7 +53,7 @@ export function keepingSuite(open: OpenStage): void {
     }
   });
 
-  it('perishablesSynchronizer runs again within its interval while a problem blocks, which is reported once', async () => {
+  it('perishablesSynchronizer runs again within its interval while a problem blocks, and the problem is reported once', async () => {
     const broken = newBroken();
     const { stage } = Object.assign(broken, {
       stage: await open(optionsOf(broken, { perishablesSyncIntervalMs: 1_234 })),

@@ -35,8 +35,8 @@ export function lifecycleSuite(newTarget: () => Promise<BuilderTarget>): void {
   describe('health checks and hooks', () => watchingOverSuite(open));
   describe('an inconsistent status', () => contradictingSuite(open));
   describe('bad input', () => badInputSuite(open));
-  describe('a status that is not stored', () => storingSuite(open));
-  describe('definitions', () => definingSuite(open));
+  describe('a kind that cannot store its status', () => storingSuite(open));
+  describe('custom resource definitions', () => definingSuite(open));
   describe('a reconciler driven by watch events', () => drivingSuite(open));
   describe('in a Manager', () => managingSuite(open));
 }

@@ -28,7 +28,7 @@ export function managingSuite(open: OpenStage): void {
     return started;
   };
 
-  it('deploys, heals, upgrades and removes by watch events, without a timer', async () => {
+  it('deploys, repairs, upgrades and deletes in response to watch events, without a timer', async () => {
     const stage = await open({ type: LocalConfig, perishablesSyncIntervalMs: 3_600_000 });
     const first = run(stage);
     await until(stage, () => isDeployed(stage, '1.0.0'));
@@ -70,7 +70,7 @@ export function managingSuite(open: OpenStage): void {
     expect(requests.filter(({ verb }) => verb !== 'watch')).to.deep.equal([]);
   });
 
-  it('writes its status once per reconcile, and not between two changes', async () => {
+  it('writes the status of the configuration once for each phase that it enters', async () => {
     const stage = await open({ type: LocalConfig });
     const deployed = run(stage);
     await until(stage, () => isDeployed(stage, '1.0.0'));
@@ -125,7 +125,7 @@ export function managingSuite(open: OpenStage): void {
     await until(stage, async () => (await find()).metadata.uid !== uid);
   });
 
-  it('notifies watchRegistrator of each kind once, and watches none itself', async () => {
+  it('calls watchRegistrator once for each kind, and begins no watch itself', async () => {
     const told: string[] = [];
     const stage = await open({
       type: LocalConfig,
@@ -227,7 +227,7 @@ export function managingSuite(open: OpenStage): void {
       (stage.resources = () => system(stage.namespace, { pod: nowhere })),
   };
   for (const [name, begin] of Object.entries(endless)) {
-    it(`writes rarely when an error persists: ${name}`, async () => {
+    it(`sends few writes when an error persists: ${name}`, async () => {
       const stage = await open({ type: LocalConfig });
       begin(stage);
       run(stage);

@@ -83,7 +83,7 @@ export function settlingSuite(open: OpenStage): void {
     });
   });
 
-  it('changes nothing in the second reconcile, whatever the server fills in', async () => {
+  it('changes nothing in the second reconcile, whatever fields the server defaults', async () => {
     const stage = await open();
     const fieldRef = { fieldPath: 'metadata.name' };
     const env = [
@@ -125,7 +125,7 @@ export function settlingSuite(open: OpenStage): void {
     expect(await stage.status()).to.deep.equal(before);
   });
 
-  it('keeps the reason that a hook gives to a healthy system, and does not overwrite it', async () => {
+  it('keeps the reason that a hook has set in the status of a healthy system', async () => {
     const stage = await open();
     const why = { reason: 'ShopOpen', message: '3 of 3 tills are open' };
     const reconciler = stage.newReconciler({

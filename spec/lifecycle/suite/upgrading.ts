@@ -14,7 +14,7 @@ export function upgradingSuite(open: OpenStage): void {
     { from: '', to: '1.9.5' },
   ];
   for (const { from, to } of upgrades) {
-    it(`an upgrade from ${from === '' ? 'no version' : from} to ${to} changes the observed version last`, async () => {
+    it(`an upgrade from ${from === '' ? 'no version' : from} to ${to} changes observedVersion only when it is complete`, async () => {
       const stage = await open();
       await stage.deploy(from === '' ? '1.0' : from);
       if (from === '') await stage.setStatus({ observedVersion: '' });
@@ -96,7 +96,7 @@ export function upgradingSuite(open: OpenStage): void {
     await stage.deploy('1.1.0');
   });
 
-  it('an upgrade prunes objects that the cache does not show yet before it completes, by UID only', async () => {
+  it('an upgrade prunes objects that are missing from the cache before it completes, and deletes them only with the UID it has read', async () => {
     const stage = await open();
     const { namespace } = stage;
     stage.resources = () => [configMap(namespace, 'old')];
@@ -119,7 +119,7 @@ export function upgradingSuite(open: OpenStage): void {
     expect(deleted).to.deep.equal([uid]);
   });
 
-  it('neither calls getAllResources nor changes objects in a downgrade', async () => {
+  it('a downgrade neither calls getAllResources nor changes objects', async () => {
     const stage = await open();
     await stage.deploy('1.9.5');
     stage.resources = () => {
@@ -128,7 +128,7 @@ export function upgradingSuite(open: OpenStage): void {
     expect(await stage.pass('1.9.4')).to.not.have.property('error');
   });
 
-  it('prunes unused objects only at its end, after the rollout', async () => {
+  it('an upgrade prunes unused objects only at its end, after the rollout', async () => {
     const stage = await open();
     const { namespace } = stage;
     stage.resources = () => [configMap(namespace, 'old'), deployment(namespace)];
@@ -170,7 +170,7 @@ export function upgradingSuite(open: OpenStage): void {
     });
   });
 
-  it('prunes no object that it does not own, did not mark or whose kind is not listed', async () => {
+  it('prunes no object that it does not own, that it did not label, or whose kind the CrManager does not list', async () => {
     const stage = await open();
     const { namespace, admin } = stage;
     stage.resources = () => [
@@ -235,7 +235,7 @@ export function upgradingSuite(open: OpenStage): void {
     await stage.deploy('1.0.0');
   });
 
-  it('records UpgradeStarted once per version for two competing operators, then one warning', async () => {
+  it('records UpgradeStarted and one warning for each version if operators of two versions compete', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.resources = () => [deployment(stage.namespace, { image: 'nginx:2', pod: nowhere })];
@@ -250,7 +250,7 @@ export function upgradingSuite(open: OpenStage): void {
     ]);
   });
 
-  it('records UpgradeStarted once although a status write failed, and reports no competitor', async () => {
+  it('records UpgradeStarted once although writing the status failed, and does not report a competing operator', async () => {
     let edits = 0;
     const stage = await open({
       perishablesSynchronizer: async () => {
@@ -268,7 +268,7 @@ export function upgradingSuite(open: OpenStage): void {
     ]);
   });
 
-  it('deploys again after the status was removed, with another build of the same version', async () => {
+  it('deploys again after the status was removed, even if the build metadata of the version differs', async () => {
     const stage = await open();
     await stage.deploy('1.1.0');
     const wiped = Object.fromEntries(Object.keys(await stage.status()).map((key) => [key, null]));

@@ -63,7 +63,7 @@ export function waitingSuite(open: OpenStage): void {
     ['soon after a write, and rarely while it waits', 300_000, [1_000, 10_000, 30_000, 300_000]],
     ['at the interval of perishables at the latest', 400, [400, 400, 400, 400]],
   ] as const) {
-    it(`requeues ${name}`, async () => {
+    it(`requeues the configuration ${name}`, async () => {
       const stage = await open({ perishablesSyncIntervalMs });
       const { namespace } = stage;
       const delay = async (): Promise<unknown> =>
@@ -102,7 +102,7 @@ export function waitingSuite(open: OpenStage): void {
     await stage.touch('ConfigMap', 'settings', { metadata: { finalizers: null } });
   });
 
-  it('removes the names of awaited objects from the conditions once the wait is over', async () => {
+  it('removes the names of the objects that it waited for from the conditions when they are ready', async () => {
     const stage = await open();
     const { namespace } = stage;
     stage.resources = () => [configMap(namespace, 'old'), configMap(namespace)];

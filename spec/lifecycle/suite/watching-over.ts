@@ -28,7 +28,7 @@ export function watchingOverSuite(open: OpenStage): void {
     expect(await stage.pass('1.0.0')).to.include({ conditions: 'T/F/F DeployCompleted' });
   });
 
-  it('reports why a deployment is stuck', async () => {
+  it('reports why the rollout of a Deployment is stuck', async () => {
     const stage = await open();
     stage.resources = () => [
       deployment(stage.namespace, { ...broken, progressDeadlineSeconds: 1 }),
@@ -84,7 +84,7 @@ export function watchingOverSuite(open: OpenStage): void {
     expect(after[2]).to.not.equal(before[2]);
   });
 
-  it('keeps Upgradeable, foreign conditions and the rest of the status', async () => {
+  it('keeps the condition Upgradeable, conditions of other writers and the rest of the status', async () => {
     const stage = await open();
     const conditions = [
       { type: 'Upgradeable', status: 'False', reason: 'Busy' },
@@ -214,7 +214,7 @@ export function watchingOverSuite(open: OpenStage): void {
     expect((await stage.config()).metadata.labels).to.deep.equal({ touched: 'yes' });
   });
 
-  it('throws the conflict when the spec changed meanwhile, and records no status events', async () => {
+  it('throws the Conflict if the spec changes during a reconcile, and records no event about the status', async () => {
     let edits = 0;
     const stage = await open({
       perishablesSynchronizer: () => stage.edit({ spec: { changed: `${edits++}` } }),
@@ -225,7 +225,7 @@ export function watchingOverSuite(open: OpenStage): void {
     expect(seen.events).to.not.include('DeployStarted');
   });
 
-  it('stores the status in the place that CrManager defines', async () => {
+  it('stores the status in the field that the CrManager reads and writes it in', async () => {
     interface Kept extends Config {
       readonly spec?: { readonly kept?: Config['status'] };
     }
@@ -247,7 +247,7 @@ export function watchingOverSuite(open: OpenStage): void {
     expect((await stage.pass('1.0.0', reconciler)).events).to.deep.equal([]);
   });
 
-  it('decides by isCreating of CrManager whether a deployment is new', async () => {
+  it('decides by the method isCreating of the CrManager whether a deployment is new', async () => {
     const stage = await open();
     const crManager = {
       type: stage.type,

@@ -63,7 +63,7 @@ describe('watches of owned kinds', () => {
     await started.stop();
   });
 
-  it('begin for kinds that were known before the start', async () => {
+  it('begin at the start also for kinds that were added before it', async () => {
     const kinds = new OwnedKinds(Secret, undefined);
     kinds.add([ConfigMap]);
     const mark = cluster.requests.mark();
@@ -74,7 +74,7 @@ describe('watches of owned kinds', () => {
     await started.stop();
   });
 
-  it('are left to a registrator, once for each kind', async () => {
+  it('are not begun if there is a watchRegistrator, which is called once for each kind', async () => {
     const registered: string[] = [];
     const kinds = new OwnedKinds(Secret, ({ kind }) => void registered.push(kind));
     kinds.add([ConfigMap]);
@@ -98,7 +98,7 @@ describe('watches of owned kinds', () => {
     expect(cluster.requests.since(mark).entries).to.deep.equal([]);
   });
 
-  it('show the problem of a kind that is not served', async () => {
+  it('show the problem of a kind that the server does not serve', async () => {
     const kinds = new OwnedKinds(Secret, undefined);
     const started = kinds.start(context);
     const none = { apiVersion: 'none.example.com/v1', kind: 'None' };

@@ -19,7 +19,7 @@ describe('builderAccess', () => {
     ]);
   });
 
-  it('also grants growing the claims of StatefulSets, however the type is given', () => {
+  it('also grants enlarging the PersistentVolumeClaims of StatefulSets, however the type is given', () => {
     for (const type of [StatefulSet, { apiVersion: 'apps/v1', kind: 'StatefulSet' }]) {
       expect(builderAccess([type]).slice(1)).to.deep.equal([
         { type: Pod, verbs: ['list'] },

@@ -34,14 +34,14 @@ describe('OperatorRole', () => {
   const allows = (more: Parameters<typeof asked>[0]): boolean =>
     role.authorize(user, asked(more)).allowed;
 
-  it('allows everything until the access is declared, under the name of the manifests', async () => {
+  it('allows everything until the required access is declared, for the service account that the manifests name', async () => {
     expect(role.user).to.equal('system:serviceaccount:shops-system:shops-controller-manager');
     expect([allows({}), role.rules]).to.deep.equal([true, []]);
     await role.declare([]);
     expect([allows({}), role.rules]).to.deep.equal([false, []]);
   });
 
-  it('always allows reviews of its own access and paths that every user may read', async () => {
+  it('always allows access reviews about the operator itself, and paths that every user may read', async () => {
     await role.declare([]);
     const group = 'authorization.k8s.io';
     const review = { verb: 'create', group, resource: 'selfsubjectaccessreviews' };
@@ -112,7 +112,7 @@ describe('OperatorRole', () => {
     expect(verbsIn('a')).to.deep.equal([]);
   });
 
-  it('reports each missing rule of a controller once, with the entry and the rule to add', async () => {
+  it('reports each rule that a controller lacks once, with the entry of requires and the rule to add', async () => {
     await role.declare([]);
     const refused = (controller: string | undefined, more: Parameters<typeof asked>[0]): void => {
       const send = async (): Promise<void> => role.onRefused(user, asked(more));
@@ -165,7 +165,7 @@ describe('OperatorRole', () => {
     );
   });
 
-  it('limits the entry for a right to grant a role to that role', async () => {
+  it('suggests an entry for bind or escalate that is limited to the requested role', async () => {
     await role.declare([]);
     const group = 'rbac.authorization.k8s.io';
     const binding = { group, resource: 'roles', namespace: 'a', name: 'viewer', verb: 'bind' };
@@ -202,7 +202,7 @@ describe('OperatorRole', () => {
     ]);
   });
 
-  it('names a custom resource by its constant if the operator declares it', async () => {
+  it("suggests an entry with the constant of a custom resource's type if the operator declares that type", async () => {
     await role.declare([{ type: Shop, verbs: ['get'] }]);
     const shops = { group: 'shops.example', resource: 'shops' };
     expect(role.authorize(user, asked(shops)).reason).to.equal(

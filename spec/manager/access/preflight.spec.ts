@@ -51,7 +51,7 @@ describe('The RBAC preflight', () => {
     );
   });
 
-  it('lists only the missing rules, and passes once all are granted', async () => {
+  it('lists only the missing rules, and passes when all are granted', async () => {
     const { setup, manager } = await setUp({ rbacPreflight: 'fail' });
     await grant(setup.person, all.slice(0, 1));
     await setup.run(manager);
@@ -77,7 +77,7 @@ describe('The RBAC preflight', () => {
     expect(await setup.end()).to.equal(undefined);
   });
 
-  it('only warns about events of quarantined objects, even with rbacPreflight: fail', async () => {
+  it('only warns if the operator lacks permission to record events about quarantined objects, even with rbacPreflight: fail', async () => {
     const { setup, manager } = await setUp({ rbacPreflight: 'fail' });
     await grant(setup.person, all);
     await setup.run(manager);
@@ -89,7 +89,7 @@ describe('The RBAC preflight', () => {
     expect(await setup.end()).to.equal(undefined);
   });
 
-  it('sends no review when it is off', async () => {
+  it('sends no access review when it is off', async () => {
     const { setup, manager } = await setUp({ rbacPreflight: 'off' });
     await setup.run(manager);
     const reviews = setup.cluster.requests.entries.filter(({ resource }) =>
@@ -99,7 +99,7 @@ describe('The RBAC preflight', () => {
     await setup.end();
   });
 
-  it('requires only the cached namespaces and the Lease', async () => {
+  it('requires rights only in the cached namespaces, and for the Lease in its namespace', async () => {
     const { setup, manager } = await setUp({
       rbacPreflight: 'fail',
       cacheOptions: { namespaces: ['shop'] },
@@ -208,7 +208,7 @@ describe('The RBAC preflight', () => {
     expect(message).to.include('resourceNames: [tls]\n  verbs: [update]');
   });
 
-  it('continues with a warning if reviews fail, unless rbacPreflight is fail', async () => {
+  it('continues with a warning if access reviews fail, unless rbacPreflight is fail', async () => {
     const match = { resource: 'selfsubjectaccessreviews' };
     for (const rbacPreflight of ['warn', 'fail'] as const) {
       const { setup, manager } = await setUp({ rbacPreflight });
@@ -220,7 +220,7 @@ describe('The RBAC preflight', () => {
     }
   });
 
-  it('omits unserved kinds', async () => {
+  it('requires no rights for kinds that the server does not serve', async () => {
     const setup = await ManagerSetup.start({ rbac: true });
     const type = { apiVersion: 'example.com/v1', kind: 'Widget' };
     const requires = [{ type, verbs: ownVerbs }];

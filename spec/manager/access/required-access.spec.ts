@@ -81,7 +81,7 @@ describe('Manager.requiredAccess', () => {
     ]);
   });
 
-  it('narrows the access of kinds for which the operator lists its writes', () => {
+  it('requires for a kind only the writes that the operator lists for it, if it lists any', () => {
     const manager = managerWith({ requires: [{ type: Pod, verbs: ['list'] }] });
     manager.add(controllerFor(Shop).owns(ConfigMap).complete(reconciler), {
       requires: [
@@ -99,7 +99,7 @@ describe('Manager.requiredAccess', () => {
     ]);
   });
 
-  it('does not narrow the access if the operator lists only reads of some objects', () => {
+  it('still requires all writes of a kind if the operator lists only reads of some of its objects', () => {
     const manager = managerWith();
     const requires: readonly RequiredAccess[] = [
       { type: ConfigMap, verbs: ['get'], namespace: 'kube-system' },
@@ -192,7 +192,7 @@ describe('Manager.requiredAccess', () => {
     }
   });
 
-  it('lists paths of the API server, each list of paths once', () => {
+  it('contains the non-resource URLs of requires, each list of paths once', () => {
     const metrics = { nonResourceURLs: ['/metrics', '/debug/*'], verbs: ['get'] } as const;
     const manager = managerWith({ requires: [metrics, { ...metrics, verbs: ['get', 'post'] }] });
     manager.add(controllerFor(Plain).complete(reconciler), {
@@ -205,7 +205,7 @@ describe('Manager.requiredAccess', () => {
     ]);
   });
 
-  it('adds the right to escalate and to bind to the access of owned roles', () => {
+  it('contains escalate and bind in addition to the access to owned roles', () => {
     const manager = managerWith();
     manager.add(controllerFor(Plain).owns(Role).complete(reconciler), {
       requires: [
@@ -237,7 +237,7 @@ describe('Manager.requiredAccess', () => {
     expect(lines).to.have.lengthOf(new Set(lines).size);
   });
 
-  it('includes the reviews of metrics clients and the certificate of the metrics server', () => {
+  it('contains the TokenReviews and SubjectAccessReviews of metrics clients, and the Secret of the metrics certificate', () => {
     const secret = { namespace: 'system', name: 'metrics' };
     const manager = managerWith({
       metrics: {

@@ -62,7 +62,7 @@ describe('The rules of a role', () => {
     );
   });
 
-  it('contain no other verb beside *, and are dropped if they have no verbs', () => {
+  it('contain no other verb if they contain *, and are dropped if they have no verbs', () => {
     const core = { apiGroups: [''], resources: ['pods'] };
     const rules = [
       { ...core, verbs: ['get', '*'] },
@@ -85,7 +85,7 @@ describe('The rules of a role', () => {
     fc.assert(law);
   });
 
-  it('differ if one has an additional permission', () => {
+  it('do not allow the same if one of two lists has an additional permission', () => {
     const rule = { apiGroups: [''], resources: ['pods'], verbs: ['get'] };
     for (const more of [
       { ...rule, verbs: ['list'] },
@@ -98,7 +98,7 @@ describe('The rules of a role', () => {
     }
   });
 
-  it('are unchanged by formatting and parsing', () => {
+  it('are unchanged after they are written as YAML and parsed', () => {
     const law = fc.property(fc.array(anyRule, { maxLength: 4 }), (rules) => {
       const normal = normalRules(rules);
       const read: unknown = parse(ruleLines(normal).join('\n')) ?? [];

@@ -93,7 +93,7 @@ describe('Health endpoints', () => {
     await setup.end();
   });
 
-  it('fail if a check returns false, at once or later', async () => {
+  it('fail if a check returns false or resolves to false', async () => {
     const { setup, manager } = await setUp();
     const state: { synced: boolean } = { synced: false };
     manager.addReadyCheck({ name: 'now', check: () => state.synced as never });
@@ -113,7 +113,7 @@ describe('Health endpoints', () => {
     await setup.end();
   });
 
-  it('log only failed requests, and answer only the paths of checks', async () => {
+  it('log only failed requests, and answer 404 to paths that belong to no check', async () => {
     const { setup, manager } = await setUp();
     await listening(setup, manager);
     for (const [path, status] of [
@@ -129,7 +129,7 @@ describe('Health endpoints', () => {
     await setup.end();
   });
 
-  it('keep a later check of a name when the earlier one is removed again', async () => {
+  it('keep a check whose predecessor of the same name is removed a second time', async () => {
     const { setup, manager } = await setUp();
     const remove = manager.addHealthCheck({ name: 'database', check: () => undefined });
     remove();
@@ -160,7 +160,7 @@ describe('Health endpoints', () => {
     expect(setup.clock.pendingTimers).to.equal(0);
   });
 
-  it('reject a name that is taken or that contains a slash', async () => {
+  it('reject a check whose name is taken or contains a slash', async () => {
     const { setup, manager } = await setUp();
     const check = (): void => undefined;
     const add = (name: string) => () => manager.addReadyCheck({ name, check });
@@ -230,7 +230,7 @@ describe('The readiness endpoint', () => {
     await setup.end();
   });
 
-  it('passes once a runnable of the webhook phase has ended by itself', async () => {
+  it('passes when a runnable of the phase webhook has ended by itself', async () => {
     const { setup, manager } = await setUp();
     manager.add({ name: 'preparation', phase: 'webhook', run: async () => undefined });
     await listening(setup, manager);
@@ -256,7 +256,7 @@ describe('The readiness endpoint', () => {
     await setup.end();
   });
 
-  it('names a key that exceeds its time-out; liveness fails after ten times as long', async () => {
+  it('names a key whose reconcile exceeds its time-out; liveness fails after ten times that long', async () => {
     const { setup, manager } = await setUp();
     manager.add(
       controllerFor(ConfigMap, { predicate: ({ object }) => object.metadata.name === 'stuck' })

@@ -120,7 +120,7 @@ describe('HttpEndpoint', () => {
       'HTTP/1.1 200 OK\nx-content-type-options: nosniff\nx-own: 1\nConnection: close\n\n',
     ],
   ] as const) {
-    it(`answers ${asked} with every byte of its response`, async () => {
+    it(`sends exactly the expected response to ${asked}`, async () => {
       const lines: LogLine[] = [];
       const answer = async ({ url }: HttpQuestion): Promise<HttpAnswer> => {
         const own = { 'content-type': 'text/x', 'x-own': '1' };
@@ -186,7 +186,7 @@ describe('HttpEndpoint', () => {
     'of an announced length': 'Content-Length: 10000000',
     'of an unknown length': 'Transfer-Encoding: chunked',
   })) {
-    it(`answers a body ${name} that is too long, then closes the connection`, async () => {
+    it(`answers 413 to a body ${name} that is too long, then closes the connection`, async () => {
       const endpoint = await running({ answer: measured });
       const socket = connect({ host: '127.0.0.1', port: Number(new URL(endpoint.url).port) });
       socket.write(`POST /texts HTTP/1.1\r\nHost: a\r\n${length}\r\n\r\n`);
@@ -205,7 +205,7 @@ describe('HttpEndpoint', () => {
     [1_000, 200],
     [1_001, 413],
   ] as const) {
-    it(`answers ${status} to a body of ${bytes} bytes, of which it reads 1,000 at most`, async () => {
+    it(`answers ${status} to a body of ${bytes} bytes if it reads at most 1,000 bytes`, async () => {
       const endpoint = await running({ answer: measured });
       const body = 'x'.repeat(bytes);
       for (const headers of [

@@ -65,7 +65,7 @@ class Asked {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
-describe('Pipelined requests', () => {
+describe('HTTP requests that a client pipelines', () => {
   let asked: Asked;
 
   beforeEach(async () => {
@@ -91,7 +91,7 @@ describe('Pipelined requests', () => {
     socket.destroy();
   });
 
-  it('are dropped with their connection', async () => {
+  it('are dropped when their connection is closed', async () => {
     const socket = await asked.connect();
     socket.write(get('/a') + get('/b') + get('/c'));
     await asked.until(1);
@@ -104,7 +104,7 @@ describe('Pipelined requests', () => {
     other.destroy();
   });
 
-  it('wait, up to 16 of them', async () => {
+  it('wait in a queue of 16 for each connection', async () => {
     const socket = await asked.connect();
     socket.write(get('/a').repeat(17));
     await asked.until(1);
@@ -115,7 +115,7 @@ describe('Pipelined requests', () => {
     for (const one of [socket, other]) one.destroy();
   });
 
-  it('close the connection if there are too many', async () => {
+  it('close the connection when the queue is full', async () => {
     const socket = await asked.connect();
     const closed = once(socket, 'close');
     socket.write(get('/a').repeat(18));
@@ -124,7 +124,7 @@ describe('Pipelined requests', () => {
   });
 });
 
-describe('Many concurrent requests', () => {
+describe('Many concurrent HTTP requests', () => {
   it('add no listener to the stop signal for each request', async () => {
     const warnings: Error[] = [];
     const note = (warning: Error): void => void warnings.push(warning);

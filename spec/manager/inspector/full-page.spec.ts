@@ -135,8 +135,8 @@ function textsOf(sections: readonly Section[]): Record<string, string> {
 const to = (name: string, text = `default/${name}`): string =>
   `[${text}](/object?cluster=home&apiVersion=v1&kind=ConfigMap&namespace=default&name=${name}) in home`;
 
-describe('The page of a manager with much to show', () => {
-  it('shows every fact of each row', () => {
+describe("The inspector's page about a manager with data in every section", () => {
+  it('shows every value of each table row', () => {
     const eventCauses = `${to('a', 'ConfigMap default/a')} updated: data.a and 3 more`;
     const time = `${at}=03:04:05`;
     expect(textsOf(sectionsOf(full))).to.deep.equal({
@@ -204,7 +204,7 @@ describe('The page of a manager with much to show', () => {
   }
 });
 
-describe('The page of an object with much to show', () => {
+describe("The inspector's page about an object with owners, dependents and conditions", () => {
   const view = (name: string, more: Partial<ObjectView> = {}): ObjectView => ({
     object: { cluster: '', apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name },
     ...{ from: 'cache', problem: undefined, isBeingDeleted: false, conditions: shown() },

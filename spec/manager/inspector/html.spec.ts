@@ -17,7 +17,7 @@ function read(markup: string): string {
   return markup.replaceAll(/&[^;]+;/g, (name) => names[name] ?? name);
 }
 
-describe('html', () => {
+describe('The template tag html', () => {
   it('escapes every value in texts and attributes', () => {
     const value = `<b>&"'\``;
     expect(html`<a href="${value}">${value}</a>`.text).to.equal(
@@ -25,17 +25,17 @@ describe('html', () => {
     );
   });
 
-  it('joins lists, omits undefined, and keeps trusted markup', () => {
+  it('joins the items of a list, omits undefined, and does not escape markup marked as trusted', () => {
     const items = ['<', 2, html`<i>${'>'}</i>`, undefined, trusted('<hr>')];
     expect(html`${items}`.text).to.equal('&lt;2<i>&gt;</i><hr>');
   });
 
-  it('rejects an object that only looks like markup', () => {
+  it('rejects an object that has the form of trusted markup but was not created by trusted', () => {
     const forged = { text: '<script>' } as never;
     expect(() => html`${forged}`.text).to.throw(TypeError);
   });
 
-  it('escapes texts without loss, so that they cannot become markup', () => {
+  it('escapes texts so that a browser shows the same text and finds no markup in it', () => {
     const hostile = fc.array(fc.constantFrom('<', '>', '&', '"', "'", '`', '&lt;', 'a', ' ', ';'));
     const property = fc.property(
       fc.oneof(

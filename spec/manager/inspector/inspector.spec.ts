@@ -99,7 +99,7 @@ describe('The inspector', () => {
     expect(await page()).to.not.include('hush');
   });
 
-  it('shows the first five causes of a reconcile, and the number of the others', async () => {
+  it('shows the first five causes of a reconcile, and how many more there are', async () => {
     manager = setup.manager({ inspector: onLoopback });
     for (const count of [5, 6, 8]) {
       const source: Source = {
@@ -160,7 +160,7 @@ describe('The inspector', () => {
     expect(await section('recent')).to.include('error out of beans');
   });
 
-  it('lists held keys', async () => {
+  it('lists keys whose reconcile has not ended in time', async () => {
     manager = setup.manager({ inspector: onLoopback, gracefulShutdownMs: 0 });
     let end: (() => void) | undefined;
     manager.add(
@@ -222,7 +222,7 @@ describe('The inspector', () => {
     expect(await section('sources')).to.match(/widget not served/);
   });
 
-  it('shows the problem of a cache that neither an unserved kind nor a missing permission causes', async () => {
+  it('shows why a cache cannot be filled if its kind is served and permitted', async () => {
     const away = () => {
       throw new OperatorError('ConnectionFailed', 'the server is away');
     };

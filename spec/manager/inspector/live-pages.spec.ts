@@ -50,7 +50,7 @@ describe('LivePages', () => {
     return body(sink);
   }
 
-  it('sends all sections first, then those that changed', async () => {
+  it('sends all sections first, and then only sections that have changed', async () => {
     const over = open();
     await clock.advance(1_000);
     expect(reader.pieces.map(idsIn)).to.deep.equal([['a', 'b']]);
@@ -62,7 +62,7 @@ describe('LivePages', () => {
     expect([clock.pendingTimers, pages.open]).to.deep.equal([0, 0]);
   });
 
-  it('buffers nothing for a slow reader, and sends the latest state once it catches up', async () => {
+  it('buffers nothing for a slow reader, and sends it the latest state when it can read again', async () => {
     const over = open();
     await clock.advance(0);
     reader.pendingBytes = 100;
@@ -79,7 +79,7 @@ describe('LivePages', () => {
     await over;
   });
 
-  it('closes a page whose reader takes nothing for 10 s', async () => {
+  it('closes the connection to a reader that accepts no data for 10 s', async () => {
     const over = open();
     await clock.advance(0);
     reader.pendingBytes = 100;
@@ -98,7 +98,7 @@ describe('LivePages', () => {
     await over;
   });
 
-  it('ends when a read is aborted with the page, and fails when a read fails by itself', async () => {
+  it('ends without an error when its request is aborted, and fails when reading its sections fails', async () => {
     const broken = (signal: AbortSignal) => {
       const { body } = pages.answer(() => Promise.reject(new Error('broken off')), { signal });
       return typeof body === 'function' ? body(reader) : undefined;
@@ -126,7 +126,7 @@ describe('LivePages', () => {
   });
 });
 
-describe('A live page over a connection', () => {
+describe('A live page of the inspector over a connection', () => {
   it('is dropped when its client stops reading, and renders nothing meanwhile', async () => {
     const clock = new VirtualClock();
     const pages = new LivePages({ clock, updateMs: 1_000, maxLivePages: 1 });
@@ -175,7 +175,7 @@ describe('Live pages of the inspector', () => {
 
   const turn = (): Promise<void> => setup.clock.advance(500);
 
-  it('show a reconcile', async () => {
+  it('show a reconcile that happens while they are open', async () => {
     const page = await LivePage.open(manager);
     await page.until(() => page.ids.includes('recent'), turn);
     expect(page.latest('recent')).to.not.include('default/late');
@@ -203,14 +203,14 @@ describe('Live pages of the inspector', () => {
     expect(setup.clock.pendingTimers).to.equal(timers);
   });
 
-  it('close at once with the manager', async () => {
+  it('end at once when the manager stops', async () => {
     const page = await LivePage.open(manager);
     await page.until(() => page.ids.length > 0, turn);
     expect(await setup.end()).to.equal(undefined);
     await page.over;
   });
 
-  it('leave nothing behind when closed', async () => {
+  it('leave no timers behind when their clients close the connection', async () => {
     const timers = setup.clock.pendingTimers;
     const pages = [await LivePage.open(manager), await LivePage.open(manager)];
     expect((await inspected(manager, '/events')).status).to.equal(503);

@@ -67,7 +67,7 @@ describe('The page of an object in the inspector', () => {
   const section = async (id: string): Promise<string> =>
     sectionText((await inspected(manager, `/object?${query}`)).text, id);
 
-  it('orders what the object controls by kind and name', async () => {
+  it('lists the objects that the object controls, ordered by kind and name', async () => {
     const shop = await create('shop');
     for (const name of ['c', 'a', 'b']) await create(name, [controlledBy(shop)]);
     const metadata = { namespace: 'default', name: 'a', ownerReferences: [controlledBy(shop)] };
@@ -79,7 +79,7 @@ describe('The page of an object in the inspector', () => {
     );
   });
 
-  it('follows eight generations of owners', async () => {
+  it('shows eight generations of owners', async () => {
     let last = await create('generation-10');
     for (let n = 9; n > 0; n--) last = await create(`generation-${n}`, [controlledBy(last)]);
     await create('shop', [controlledBy(last)]);
@@ -89,7 +89,7 @@ describe('The page of an object in the inspector', () => {
     );
   });
 
-  it('reads twenty owners from the server, and names the others', async () => {
+  it('reads at most twenty owners from the server, and shows only the names of further owners', async () => {
     const names = Array.from({ length: 22 }, (_, index) => `web-${index}`);
     await create('shop', names.map(serviceOwner));
     const owners = await section('owners');
@@ -127,7 +127,7 @@ describe('The page of an object in the inspector', () => {
     });
   });
 
-  it('has live updates as a stream of events that a browser accepts', async () => {
+  it('sends live updates as an event stream that a browser accepts', async () => {
     await create('shop');
     const stop = new AbortController();
     const { signal } = stop;

@@ -55,7 +55,7 @@ describe('The ownership tree of the inspector', () => {
 
   const shop = { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name: 'shop' };
 
-  it('follows owner references upwards and the cache index downwards', async () => {
+  it('finds owners by owner references, and dependents by an index of the cache', async () => {
     const top = await create(configMap('top'));
     const middle = await create(configMap('shop'), top);
     const low = await create(configMap('low'), middle);
@@ -89,7 +89,7 @@ describe('The ownership tree of the inspector', () => {
     expect(sectionText(missing.text, 'object')).to.include('nowhere: the object does not exist');
   });
 
-  it('reads only the metadata of kinds that contain nothing but data', async () => {
+  it('reads only the metadata of ConfigMaps and Secrets', async () => {
     const asked: string[] = [];
     const client: Client = {
       ...forwarding(setup.client),
@@ -150,7 +150,7 @@ describe('The ownership tree of the inspector', () => {
     }
   });
 
-  it('reports an owner as gone if another object has its name', async () => {
+  it('reports an owner as gone if its name now belongs to an object with another UID', async () => {
     const earlier = await create(configMap('owner'));
     await setup.person.delete(ConfigMap, { namespace: 'default', name: 'owner' });
     await create(configMap('owner'));
@@ -227,7 +227,7 @@ describe('The ownership tree of the inspector', () => {
     await east.stop();
   });
 
-  it('shows the first 50 dependents and the number of the others', async () => {
+  it('shows the first 50 dependents, and how many more there are', async () => {
     const owner = await create(configMap('shop'));
     for (let n = 0; n < 60; n++) await create(configMap(`child-${n}`), owner);
     await setup.clock.advance(0);
@@ -236,7 +236,7 @@ describe('The ownership tree of the inspector', () => {
     expect(dependents).to.include('and 10 more');
   });
 
-  it('lists the objects of a cached kind to choose from', async () => {
+  it('lists the objects of a cached kind as a choice for its page', async () => {
     await create(configMap('shop'));
     await setup.clock.advance(0);
     const { status, text } = await inspected(manager, '/objects?apiVersion=v1&kind=ConfigMap');

@@ -44,8 +44,8 @@ const keyOf = (name: string) => ({
 const entries = [controller('things', 'Thing')];
 const things = { ...idle, name: 'things', kind: 'Thing' };
 
-describe('The overview of a manager', () => {
-  it('copies the facts of the manager', () => {
+describe('overviewOf, the data of the inspector about a manager', () => {
+  it('contains the status of the manager', () => {
     const shards = {
       ...{ phase: 'member', member: 'm', leader: 'l', members: ['l', 'm'], epoch: 3 },
       ...{ share: 0.5, ranges: [[0, 1]] },
@@ -196,7 +196,7 @@ describe('The overview of a manager', () => {
     [5, 2, 'and 2 more'],
     [7, 3, 'and 5 more'],
   ] as const) {
-    it(`shows five of ${count} causes and ${more} others that were not kept`, () => {
+    it(`shows five of ${count} causes, and counts the rest together with ${more} that the queue did not keep`, () => {
       const triggers = Array.from({ length: count }, (_, n) => source(n));
       const recent = () => [reconciled(triggers, more, new Error('no beans'))];
       const five = [0, 1, 2, 3, 4].map((n) => ({ type: 'source', text: `source s${n}` }));
@@ -210,7 +210,7 @@ describe('The overview of a manager', () => {
     });
   }
 
-  it('lists each source that is not synced, is parked, or has a problem', () => {
+  it('lists each source of a controller that is not synced, is parked or has a problem', () => {
     const fine = { source: 'fine', synced: true, parked: false, problem: undefined };
     const sources = [
       fine,
@@ -231,7 +231,7 @@ describe('The overview of a manager', () => {
     expect(shown.controllers.items[0]?.troubledSources).to.equal(3);
   });
 
-  it('lists caches with missing kinds and the remedy, and the objects in quarantine', () => {
+  it('lists caches whose kind is missing, with what to do, and the quarantined objects', () => {
     const missing = { type: 'kind', apiVersion: 'a.b/v1', kind: 'Thing' } as const;
     const bad = { apiVersion: 'a.b/v1', kind: 'Thing', name: 'q', reason: 'no spec' };
     const cache = {
@@ -271,7 +271,7 @@ describe('The overview of a manager', () => {
 });
 
 describe('The reconciles that an inspector remembers', () => {
-  it('are the last 50, latest first, and all of them reach the listener of the manager', async () => {
+  it('are the last 50, latest first, while the listener of the manager is told of every reconcile', async () => {
     const clock = new VirtualClock(startMs);
     const recent = new RecentReconciles(clock);
     const told: unknown[] = [];
@@ -287,7 +287,7 @@ describe('The reconciles that an inspector remembers', () => {
     expect(kept).to.deep.equal(Array.from({ length: 50 }, (_, n) => [`${51 - n}`, 52 - n]));
   });
 
-  it('is empty without an inspector', () => {
+  it('are not recorded without an inspector', () => {
     const options = { inspector: undefined, onEvent: undefined };
     expect(new RecentReconciles(new VirtualClock()).noting(options)).to.equal(options);
   });

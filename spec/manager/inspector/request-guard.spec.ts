@@ -20,7 +20,7 @@ describe('The server of the inspector', () => {
   });
   afterEach(() => setup.end());
 
-  it('rejects other hosts on every path', async () => {
+  it('rejects requests to other host names on every path', async () => {
     for (const path of ['/', '/events', '/status.json', '/object', '/objects', '/other']) {
       const headers = { host: 'evil.example' };
       const { status, text } = await inspected(manager, path, { headers });

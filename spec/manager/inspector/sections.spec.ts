@@ -100,7 +100,7 @@ describe('The page of the inspector', () => {
     );
   });
 
-  it('highlights the numbers of keys in trouble only', async () => {
+  it('highlights only the numbers of keys that fail or are held too long', async () => {
     await busy();
     const { text } = await inspected(manager, '/');
     const [, section = ''] = text.split('<h2 id="controllers-title">');
@@ -168,7 +168,7 @@ describe('The page of the inspector', () => {
     expect(overview.caches.items[0]?.bytes).to.be.above(100);
   });
 
-  it('names retries and requested reconciles as causes', async () => {
+  it('shows retries and requested requeues as causes of a reconcile', async () => {
     await busy(['bad', 'late']);
     const latestOf = async (key: string) => {
       const { text } = await inspected(manager, '/status.json');

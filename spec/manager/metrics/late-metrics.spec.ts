@@ -38,8 +38,8 @@ function recorded() {
   return { log, removals, metrics, collect: () => update?.() };
 }
 
-describe('Metrics whose target is known later', () => {
-  it('keep updates in order until then, and pass on later ones at once', () => {
+describe('LateMetrics, whose target is bound later', () => {
+  it('keep updates in their order until a target is bound, and pass on later updates at once', () => {
     const { log, metrics } = recorded();
     const late = new LateMetrics();
     const counter = late.counter(named('c'));
@@ -68,7 +68,7 @@ describe('Metrics whose target is known later', () => {
     ]);
   });
 
-  it('return the removal of their target once it is known', () => {
+  it('return what the target returns when a series is removed after it was bound', () => {
     const { metrics, removals } = recorded();
     const late = new LateMetrics();
     const [counter, gauge] = [late.counter(named('c')), late.gauge(named('g'))];
@@ -81,7 +81,7 @@ describe('Metrics whose target is known later', () => {
   });
 
   for (const isEarly of [true, false]) {
-    it(`no longer call a collect callback that was removed ${isEarly ? 'before' : 'after'} the target is known`, () => {
+    it(`do not call a collect callback that was removed ${isEarly ? 'before' : 'after'} the target was bound`, () => {
       const { metrics, collect } = recorded();
       const late = new LateMetrics();
       let collections = 0;

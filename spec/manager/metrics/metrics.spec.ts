@@ -43,7 +43,7 @@ describe('Metrics endpoint', () => {
     await setup.end();
   });
 
-  it('compresses the response on request', async () => {
+  it('compresses the response if the request accepts gzip', async () => {
     const { setup, manager } = await scrapedManager();
     const { url = '' } =
       manager.status().runnables.find(({ name }) => name === 'metrics-server') ?? {};
@@ -97,7 +97,7 @@ describe('Metrics endpoint', () => {
     await setup.end();
   });
 
-  it('serves OpenMetrics if its registry does', async () => {
+  it('answers in the OpenMetrics format if the registry is set to it', async () => {
     const registry = new Registry();
     registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE as never);
     const { setup, manager } = await scrapedManager(registry);
@@ -134,7 +134,7 @@ describe('Metrics endpoint', () => {
     await setup.end();
   });
 
-  it('exports the requests of clients that were created without metrics', async () => {
+  it('exports the requests of API clients that were created without metrics', async () => {
     const setup = await ManagerSetup.start();
     const registry = new Registry();
     const manager = setup.manager({ metrics: { ...onLoopback, registry, processMetrics: false } });
@@ -178,7 +178,7 @@ describe('Metrics endpoint', () => {
     await east.end();
   });
 
-  it('keeps counts from before its start, and exports metrics of the user', async () => {
+  it('exports what was counted before its start, and metrics that the operator itself declares', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager({ metrics: { ...onLoopback, processMetrics: false } });
     const sales = manager.metrics.counter({ name: 'sales_total', help: 'Sales.' });
@@ -250,7 +250,7 @@ describe('Metrics of caches', () => {
 describe('Metrics of a removed controller', () => {
   const options = { metrics: { ...onLoopback, processMetrics: false } };
 
-  it('are removed with it, so that a hundred controllers leave nothing behind', async () => {
+  it('are removed with the controller, so that a hundred controllers leave nothing behind', async () => {
     const setup = await ManagerSetup.start();
     await setup.create('a');
     const manager = setup.manager(options);
@@ -275,7 +275,7 @@ describe('Metrics of a removed controller', () => {
     await setup.end();
   });
 
-  it('stay while one of its reconciles does not end', async () => {
+  it('stay while a reconcile of the controller does not end', async () => {
     const setup = await ManagerSetup.start();
     await setup.create('a');
     const manager = setup.manager(options);
@@ -330,7 +330,7 @@ describe('Metrics endpoint with reviewed access', () => {
     await setup.end();
   });
 
-  it('is not bypassed by other spellings of the path, the method or the header', async () => {
+  it('does not answer without permission if path, method or header are written in another way', async () => {
     const { setup, manager } = await protectedManager();
     const { url = '' } =
       manager.status().runnables.find(({ name }) => name === 'metrics-server') ?? {};
@@ -390,7 +390,7 @@ describe('Metrics endpoint with reviewed access', () => {
     await setup.end();
   });
 
-  it('allows no user while reviews fail, and retries the review', async () => {
+  it('allows no user while access reviews fail, and repeats a failed review at the next request', async () => {
     const { setup, manager } = await protectedManager();
     const match = { resource: 'tokenreviews' };
     const fault = setup.cluster.faults.add({ match, effect: { type: 'status', code: 500 } });

@@ -73,7 +73,7 @@ describe('ReviewedAccess', () => {
     expect(times('good')).to.equal(2);
   });
 
-  it('returns the user of a forwarded token, and of a token for the audience of operators', async () => {
+  it('returns the user of a token in X-Operator-Authorization, and of a token for the audience of operators', async () => {
     const { access, questionOf, ask } = setUp();
     const forwarded = { 'x-operator-authorization': 'Bearer good', authorization: 'Bearer bad' };
     const allowed = { user: { username: 'u' } };
@@ -84,7 +84,7 @@ describe('ReviewedAccess', () => {
     expect(await ask('own', '/other')).to.have.property('status', 401);
   });
 
-  it('reviews at most ten tokens at once, and answers 429 to others', async () => {
+  it('reviews at most ten tokens at once, and answers 429 to requests with further tokens', async () => {
     const { state, ask, answer, asked } = setUp();
     state.isHeld = true;
     const answers = Array.from({ length: 5_000 }, (_, n) => ask(`bad${n}`));
@@ -111,7 +111,7 @@ describe('ReviewedAccess', () => {
     expect(times('good')).to.equal(31);
   });
 
-  it('allows a known user during a flood, even after the permission has expired', async () => {
+  it('allows a user whom it has reviewed before during a flood of unknown tokens, even after the cached permission has expired', async () => {
     const { clock, state, ask, askAll, answer, times } = setUp();
     expect(await ask('good')).to.equal(undefined);
     await askAll(3_000, 'bad');
@@ -125,7 +125,7 @@ describe('ReviewedAccess', () => {
     await Promise.all(flood);
   });
 
-  it('answers 429 during a flood to a user whose permission was revoked', async () => {
+  it('answers 429 during a flood of unknown tokens to a user whose permission was revoked', async () => {
     const { clock, state, ask, answer } = setUp();
     expect(await ask('good')).to.equal(undefined);
     state.isRevoked = true;

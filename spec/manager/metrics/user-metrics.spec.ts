@@ -25,7 +25,7 @@ describe("An operator's own metrics", () => {
         isRefused.with.property('code', 'InvalidOption');
       };
 
-      it('are refused with an invalid description, by name', () => {
+      it('with an invalid description are refused in an error that names them', () => {
         refused(
           (m) => m.counter({ name: 'x-total', help }),
           'metric "x-total": name: want letters',
@@ -58,7 +58,7 @@ describe("An operator's own metrics", () => {
         }
       });
 
-      it('refuse an unknown label in a sample, with the nearest one', () => {
+      it('refuse an unknown label of a sample, and suggest the label with the nearest name', () => {
         const named = { name: 'x', help, labelNames: ['kind'] };
         const mistyped = { Kind: 'a' };
         const hint = 'metric x: unknown label "Kind"; did you mean "kind"?';
@@ -87,7 +87,7 @@ describe("An operator's own metrics", () => {
         );
       });
 
-      it('are refused under a name that another type or other labels have', () => {
+      it('are refused if another metric of the same name has another type or other labels', () => {
         const metrics = metricsOf();
         const named = { name: 'x', help, labelNames: ['kind', 'code'] };
         metrics.counter(named).add(1, { kind: 'a', code: '1' });

@@ -7,7 +7,7 @@ import { ReplicaProcess } from './replica-process.js';
 
 const renewDeadlineMs = 2_000;
 
-describe('A write that waits for its connection', function () {
+describe('A write of the leader that waits for a free connection', function () {
   this.timeout(60_000);
   let cluster: EmbeddedCluster;
   let listener: Listener;
@@ -45,13 +45,13 @@ describe('A write that waits for its connection', function () {
     await cluster.stop();
   });
 
-  it('is sent when the connection is free while the Lease is held', async () => {
+  it('is sent when the connection becomes free while the process holds the Lease', async () => {
     answerBusy();
     await replica.when('settled', () => replica.count('sent') + replica.count('refused') > 0);
     expect(came).to.deep.equal(['busy', 'queued']);
   });
 
-  it('never reaches the server if the process is stopped until its deadline is over', async () => {
+  it('never reaches the server if the process is stopped until the renew deadline is over', async () => {
     replica.signal('SIGSTOP');
     // The connection is free from now on, but the process is stopped.
     answerBusy();

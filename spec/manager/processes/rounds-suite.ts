@@ -35,7 +35,7 @@ export function roundsSuite(
   });
 
   for (const { name, mostMs } of rounds) {
-    it(`elects another leader within ${mostMs} ms, without late writes of the former one, when the leader ${name}`, async () => {
+    it(`leader election elects another leader within ${mostMs} ms, without late writes of the former leader, when that ${name}`, async () => {
       const { violations, writes, gapMs } = await verdicts.get(name)!;
       expect(violations).to.deep.equal([]);
       expect(writes).to.be.above(10);

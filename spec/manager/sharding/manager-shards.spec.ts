@@ -18,7 +18,7 @@ describe('Manager with shards', () => {
 
   afterEach(() => setup.end());
 
-  it('reconciles each key on one replica, and on the other one after the first has stopped', async () => {
+  it('reconciles each key on one replica, and on the other replica after the first has stopped', async () => {
     const seen: string[][] = [[], []];
     const managers = seen.map((keys, n) => {
       const manager = setup.manager({ shards: { ...shards, identity: `replica-${n}` } });
@@ -47,7 +47,7 @@ describe('Manager with shards', () => {
     expect(seen[1]?.sort()).to.deep.equal(firsts.sort());
   });
 
-  it('fences the writes of a reconcile whose key moved to another replica', async () => {
+  it('refuses the writes of a reconcile whose key moved to another replica', async () => {
     const outcomes: unknown[] = [];
     const begun: string[] = [];
     const slow = controllerFor(ConfigMap).complete(async ({ key, client, signal }) => {
@@ -80,7 +80,7 @@ describe('Manager with shards', () => {
     expect(await joined(manager, 'elected')).to.deep.equal(['me', 3]);
   });
 
-  it('prefers its own options to those of the leader election', async () => {
+  it('uses the options of shards instead of those of the leader election', async () => {
     const election = { name: 'elected', namespace: 'other', identity: 'me', ...times };
     const own = { ...shards, identity: 'mine', leaseDurationMs: 20_000 };
     const manager = setup.manager({ leaderElection: election, shards: own });

@@ -57,7 +57,7 @@ describe('planAssignment', () => {
     expect(planned(record(3, 'a a ac b', { a: 3 }), 'abc')).to.equal(undefined);
   });
 
-  it('keeps the slots of a lost record free until every member that may hold some has acknowledged', () => {
+  it('assigns no slots after the record was lost until every member that may hold some has acknowledged the new record', () => {
     expect(planned(undefined, 'ab', { mayHold: ['a', 'b'] })).to.deep.equal([
       ...[1, '- - - -', { a: 1, b: 1 }],
     ]);
@@ -71,7 +71,7 @@ describe('planAssignment', () => {
     }
   });
 
-  it('moves a slot only after its holder has acknowledged the epoch that takes it', () => {
+  it('moves a slot only after its holder has acknowledged the epoch in which it loses the slot', () => {
     expect(planned(record(3, 'a a a a'), 'ab')).to.deep.equal([4, 'a a ab ab', { a: 4 }]);
     const moving = record(4, 'a a ab ab', { a: 4 });
     expect(planned(moving, 'ab', { standings: { a: acknowledged(3) } })).to.equal(undefined);
@@ -81,7 +81,7 @@ describe('planAssignment', () => {
     ]);
   });
 
-  it('reassigns the slots of a member that is gone at once, and never the slots of a missing member', () => {
+  it('reassigns at once the slots of a member that was expelled, but not those of a member whose Lease is missing', () => {
     const both = record(3, 'a a b b');
     expect(planned(both, 'a', { standings: { b: gone } })).to.deep.equal([4, 'a a a a', {}]);
     expect(planned(both, 'a', { standings: { b: missing } })).to.deep.equal([
@@ -89,7 +89,7 @@ describe('planAssignment', () => {
     ]);
   });
 
-  it('waits for the newest epoch that takes a slot of a member', () => {
+  it('waits until a member has acknowledged the newest epoch in which it loses a slot', () => {
     // `a` was to release one slot, and now another one too.
     expect(planned(record(4, 'a a a ab', { a: 4 }), 'bc')).to.deep.equal([
       ...[5, 'ab ac ac ab', { a: 5 }],
@@ -101,7 +101,7 @@ describe('planAssignment', () => {
     ]);
   });
 
-  it('gives a slot to another candidate, or back to its holder, if its next holder has left', () => {
+  it('gives a moving slot to another candidate, or back to its holder, if the candidate for it has left', () => {
     const moving = record(4, 'a a ab ab', { a: 4 });
     expect(planned(moving, 'a')).to.deep.equal([5, 'a a a a', {}]);
     expect(planned(moving, 'ac')).to.deep.equal([5, 'a a ac ac', { a: 4 }]);

@@ -20,14 +20,14 @@ function memberA(slots: string): Possession {
   return possession;
 }
 
-describe('Possession', () => {
+describe('Possession, the slots that one replica owns', () => {
   it('owns the slots that the record assigns to it, and acknowledges the record at once', () => {
     const possession = memberA('aab-');
     expect(possession.owned).to.deep.equal([0, 1]);
     expect(possession.acknowledged).to.deep.equal({ record: 'r', epoch: 1 });
   });
 
-  it('acknowledges an epoch once the work on the slots that it takes away has ended', () => {
+  it('acknowledges an epoch when the work on the slots that it takes away has ended', () => {
     const possession = memberA('aa');
     const { drain = 0 } = possession.see(record(2, 'aA'));
     expect([possession.owns(1), possession.holds(1)]).to.deep.equal([false, true]);
@@ -36,7 +36,7 @@ describe('Possession', () => {
     expect([possession.holds(1), possession.acknowledged?.epoch]).to.deep.equal([false, 2]);
   });
 
-  it('skips the epochs that it missed', () => {
+  it('acknowledges the newest epoch, without the epochs that it has missed', () => {
     const possession = memberA('aa');
     const { drain = 0 } = possession.see(record(9, 'aA'));
     expect(possession.acknowledged?.epoch).to.equal(1);
@@ -44,7 +44,7 @@ describe('Possession', () => {
     expect(possession.acknowledged?.epoch).to.equal(9);
   });
 
-  it('acknowledges a finished epoch while more slots are to be released', () => {
+  it('acknowledges an epoch whose slots are released while slots of a later epoch are not', () => {
     const possession = memberA('aaa');
     const first = possession.see(record(2, 'aaA'));
     possession.see(record(3, 'aAA'));
@@ -52,7 +52,7 @@ describe('Possession', () => {
     expect(possession.acknowledged?.epoch).to.equal(2);
   });
 
-  it('does not take a slot back by a record older than one that it has seen', () => {
+  it('does not own a slot again because of a record that is older than one it has seen', () => {
     const possession = memberA('aa');
     possession.drained(possession.see(record(2, 'aA')).drain ?? 0);
     possession.see(record(1, 'aa'));
@@ -69,7 +69,7 @@ describe('Possession', () => {
     expect(possession.drained(drain).acquired).to.deep.equal([0]);
   });
 
-  it('owns nothing while the lease is stale, and the same slots once it is fresh again', () => {
+  it('owns nothing while the lease is stale, and the same slots when it is fresh again', () => {
     const possession = memberA('ab');
     const { drain = 0 } = possession.lapse();
     expect(possession.owned).to.deep.equal([]);
@@ -77,7 +77,7 @@ describe('Possession', () => {
     expect(possession.reopen().acquired).to.deep.equal([0]);
   });
 
-  it('holds nothing once expelled, even under another name', () => {
+  it('holds nothing after its replica is expelled, even when the replica joins under another name', () => {
     const possession = memberA('aa');
     possession.see(record(2, 'aA'));
     possession.expelled();
@@ -88,7 +88,7 @@ describe('Possession', () => {
     expect([possession.holds(0), possession.holds(1)]).to.deep.equal([false, false]);
   });
 
-  it('takes no more slots when it leaves', () => {
+  it('acquires no more slots after its replica begins to leave', () => {
     const possession = memberA('a-');
     const { drain = 0 } = possession.leave();
     possession.see(record(2, 'aa'));

@@ -26,7 +26,7 @@ describe('rebalance', () => {
     fc.assert(property);
   });
 
-  it('moves no more slots than even shares require', () => {
+  it('moves only as many slots as even shares require', () => {
     const property = fc.property(anySlots, anyMembers, (slots, wanted) => {
       const after = rebalance(slots, wanted);
       const moved = slots.filter((owner, slot) => owner !== after[slot]).length;
@@ -47,7 +47,7 @@ describe('rebalance', () => {
     fc.assert(property);
   });
 
-  it('moves only the slots of a dead member or those for a new one', () => {
+  it('moves only the slots that a dead member leaves or a new member needs', () => {
     const three = rebalance(Array<undefined>(1_024).fill(undefined), ['a', 'b', 'c']);
     const two = rebalance(three, ['a', 'c']);
     expect(two.filter((owner, slot) => owner !== three[slot])).to.have.length(count(three, 'b'));
@@ -93,7 +93,7 @@ describe('parseAssignment', () => {
     fc.assert(property);
   });
 
-  it('needs at most 15 KB for 100 replicas', () => {
+  it('formats an assignment to 100 replicas in at most 15 KB', () => {
     const names = Array.from(
       { length: 100 },
       (_, n) => `operator-name-${String(n).padStart(8, '0')}`,

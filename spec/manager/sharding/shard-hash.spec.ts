@@ -31,7 +31,7 @@ function sharesOf(names: readonly string[], by: 'key' | 'namespace'): readonly n
 }
 
 describe('hashOfKey', () => {
-  it('hashes namespaces like the API server', () => {
+  it('hashes the namespace with the FNV-1a hash that the API server uses', () => {
     // The test vectors of FNV's authors.
     expect(hex(fnv1a64(''))).to.equal('cbf29ce484222325');
     expect(hex(fnv1a64('a'))).to.equal('af63dc4c8601ec8c');
@@ -42,7 +42,7 @@ describe('hashOfKey', () => {
     fc.assert(fc.property(fc.string(), (text) => hex(fnv1a64(text)) === slowFnv1a64(text)));
   });
 
-  it('spreads keys whose names differ only at their end', () => {
+  it('spreads keys whose names differ only at their end evenly over the slots', () => {
     const names = Array.from({ length: 999 }, (_, n) => `tenant-${n}`);
     expect(Math.min(...sharesOf(names, 'key'))).to.be.above(290);
     // The reason why namespaces are not the default.
@@ -59,7 +59,7 @@ describe('hashOfKey', () => {
     expect(new Set(keys.map((key) => hex(hashOfKey(key, 'key')))).size).to.equal(4);
   });
 
-  it('hashes a cluster-scoped key by its name when hashing by namespace', () => {
+  it('hashes a cluster-scoped key by its name even if keys are hashed by namespace', () => {
     const key = { name: 'node-1' };
     expect(hashOfKey(key, 'namespace')).to.deep.equal(hashOfKey(key, 'key'));
   });

@@ -39,7 +39,7 @@ describe('The Leases of shards', () => {
     };
   }
 
-  it('are listed, created, renewed, given up and deleted by exactly these requests', async () => {
+  it('are listed, created, renewed, released and deleted by exactly these requests', async () => {
     const requests: unknown[] = [];
     const first = group.replica({ identity: 'me' }, (client) => recording(client, requests));
     const lease = async (name: string): Promise<Lease> =>
@@ -129,7 +129,7 @@ describe('The Leases of shards', () => {
     expect((await lease(member)).spec?.holderIdentity ?? '').to.equal('');
   });
 
-  it('are created again under another name when a renewal finds that they are gone', async () => {
+  it('are created again under another name when a renewal finds that they were deleted', async () => {
     const lines: LogLine[] = [];
     let isDoomed = false;
     const deleting = (client: Client): Client => ({
@@ -156,7 +156,7 @@ describe('The Leases of shards', () => {
     ]);
   });
 
-  it('need access by four verbs in their namespace', () => {
+  it('require the verbs list, create, patch and delete in their namespace', () => {
     expect(shardingAccess('ns')).to.deep.equal([
       { type: Lease, verbs: ['list', 'create', 'patch', 'delete'], namespace: 'ns' },
     ]);

@@ -100,10 +100,10 @@ function member(): Life {
   return life;
 }
 
-describe('The life of a ShardMachine', () => {
+describe('The commands of a ShardMachine from its start to its end', () => {
   const never = Infinity;
 
-  it('begins with a list, a Lease, and the record of the first assignment', () => {
+  it('begin with a list, a Lease for the replica, and the record of the first assignment', () => {
     const life = new Life();
     const { machine } = life;
     expect(machine.wakeAtMs(0)).to.equal(-Infinity);
@@ -133,7 +133,7 @@ describe('The life of a ShardMachine', () => {
     expect([machine.leader(440), machine.view.record?.epoch]).to.deep.equal(['m1', 1]);
   });
 
-  it('releases its slots at once when the lease becomes stale, and takes them again', () => {
+  it('release its slots at once when its lease becomes stale, and acquire them again', () => {
     const life = member();
     expect([
       life.step(2_009, 'tick'),
@@ -155,7 +155,7 @@ describe('The life of a ShardMachine', () => {
     expect(life.machine.term).to.equal(1);
   });
 
-  it('lists after a conflict before it renews again, and retries a failed renewal later', () => {
+  it('list the Leases after a conflict before they renew again, and retry a failed renewal later', () => {
     const life = member();
     expect([
       life.wrote([420, 430], 'conflict'),
@@ -177,7 +177,7 @@ describe('The life of a ShardMachine', () => {
     ]);
   });
 
-  it('joins under another name after its Lease was taken', () => {
+  it('join under another name after its Lease was taken', () => {
     const life = member();
     const { machine } = life;
     expect(machine.holds(0, 1, 425)).to.equal(true);
@@ -203,7 +203,7 @@ describe('The life of a ShardMachine', () => {
     expect(machine.isFresh(2_830)).to.equal(false);
   });
 
-  it('finds the Lease whose creation had no response, and renews it before it owns a slot', () => {
+  it('find the Lease whose creation had no response, and renew it before it owns a slot', () => {
     const life = new Life();
     life.step(0, 'tick');
     life.listed([0, 10], []);
@@ -215,7 +215,7 @@ describe('The life of a ShardMachine', () => {
     ]).to.deep.equal([[400], ['list', 420], ['renew m1 1 ack 1', 800], ['acquired 0,1', 800]]);
   });
 
-  it('releases its slots in order when it stops, and gives up its Lease', () => {
+  it('release its slots in order when it stops, and then its Lease', () => {
     const life = member();
     life.wrote([410, 430], lease('m1', 2));
     life.wrote([430, 435], lease('m1', 3));
@@ -241,13 +241,13 @@ describe('The life of a ShardMachine', () => {
     expect(life.machine.phase).to.equal('left');
   });
 
-  it('ends at once when it stops before it has joined', () => {
+  it('end at once when it stops before it has joined', () => {
     const life = new Life();
     expect(life.step(0, 'stop')).to.deep.equal(['list', 'ended', never]);
     expect(life.machine.phase).to.equal('left');
   });
 
-  it('expels a member that no longer renews, and lists again soon after a conflict', () => {
+  it('expel a member that does not renew its Lease any more, and list again soon after a conflict', () => {
     const life = member();
     life.wrote([410, 430], lease('m1', 2));
     life.wrote([430, 440], lease('m1', 3));

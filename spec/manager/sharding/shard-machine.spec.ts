@@ -38,7 +38,7 @@ describe('ShardMachine in a simulation', function () {
     }
   });
 
-  it('takes over from dead replicas, the leader included, within leaseDuration + 4 retry periods', () => {
+  it('takes over from dead replicas, even the leader, within leaseDuration + 4 retry periods', () => {
     let longestMs = 0;
     for (const seed of seeds) {
       const group = startedGroup(seed, 4);
@@ -59,7 +59,7 @@ describe('ShardMachine in a simulation', function () {
   for (const type of ['expel', 'record'] as const) {
     for (const isStored of [false, true]) {
       const when = isStored ? 'before it receives the response' : 'before the server receives it';
-      it(`takes over from a leader that crashes during its next ${type}, ${when}`, () => {
+      it(`takes over from a leader that crashes during its next write of type ${type}, ${when}`, () => {
         for (const seed of seeds.slice(0, Math.ceil(schedules / 3))) {
           const group = startedGroup(seed, 4);
           const leader = group.leader();
@@ -83,7 +83,7 @@ describe('ShardMachine in a simulation', function () {
     }
   }
 
-  it('reassigns the slots of a dead replica in the promised time although the leader is paused', () => {
+  it('reassigns the slots of a dead replica in the documented time although the leader is paused', () => {
     for (const seed of seeds) {
       const group = startedGroup(seed, 4);
       const leader = group.leader();
@@ -101,7 +101,7 @@ describe('ShardMachine in a simulation', function () {
 });
 
 describe('ShardMachine', () => {
-  it('takes its slots again after a stale lease, although a late response makes the lease fresh', () => {
+  it('acquires its slots again after its lease was stale, although a late response makes the lease fresh', () => {
     const machine = new ShardMachine({ times, slotCount: 2, newName: () => 'me' });
     const lease = {
       ...{ name: 'me', uid: 'u', resourceVersion: '1', holder: 'me', createdMs: 1 },
@@ -135,7 +135,7 @@ describe('ShardMachine', () => {
     expect(commands).to.include('acquired');
   });
 
-  it('sends no second list before the response to the first', () => {
+  it('lists the Leases a second time only after the response to the first list', () => {
     const machine = new ShardMachine({ times, slotCount: 2, newName: () => 'me' });
     const lists = (type: 'tick' | 'listFailed', nowMs: number): number =>
       machine.step({ type }, nowMs).filter((command) => command.type === 'list').length;
@@ -204,7 +204,7 @@ describe('ShardLeader', () => {
     return { leader, context, see };
   }
 
-  it('reassigns the slots of an expelled replica at once, and keeps the others in place', () => {
+  it('reassigns the slots of an expelled replica at once, and does not move other slots', () => {
     const { leader, context, see } = setUp();
     see(0, '1', '1');
     see(1_000, '2', '2');
@@ -215,7 +215,7 @@ describe('ShardLeader', () => {
     expect(leader.step(context).map(({ type }) => type)).to.deep.equal(['record']);
   });
 
-  it('wakes at the next expiry, and not while it awaits responses or a new view', () => {
+  it('wakes when the next lease expires, and not while it waits for responses or a new list', () => {
     const { leader, context, see } = setUp();
     const wakeAtMs = (): number => leader.wakeAtMs('a', 1_000);
     see(0, '1');

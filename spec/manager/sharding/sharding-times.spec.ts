@@ -72,7 +72,7 @@ describe('Sharding and clocks', () => {
     });
   }
 
-  it('counts from the start of its last successful renewal instead of its response', async () => {
+  it('counts the lease from the start of its last successful renewal instead of its response', async () => {
     let begunMs = 0;
     let isCut = false;
     const slow = (client: Client): Client => ({
@@ -98,7 +98,7 @@ describe('Sharding and clocks', () => {
     expect(() => fence.check('update')).to.throw('not sent');
   });
 
-  it('does not treat itself as expelled if its member Lease is missing in a list that began before it joined', async () => {
+  it('is not expelled by a list without its Lease that began before the replica joined', async () => {
     const late = async <T>(answer: PromiseLike<T>): Promise<T> => {
       const answered = await answer;
       await sleep(group.clock, 500);

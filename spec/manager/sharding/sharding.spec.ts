@@ -94,7 +94,7 @@ describe('Sharding', () => {
     work.released = () => Promise.resolve();
   });
 
-  it('gives work the configured grace period when it stops', async () => {
+  it('lets running work end within the configured grace period when it stops', async () => {
     const replica = group.replica();
     const work = heldWork();
     replica.sharding.subscribe(work);
@@ -107,7 +107,7 @@ describe('Sharding', () => {
     await replica.ended;
   });
 
-  it('refuses writes of keys that moved away, and writes under a stale lease', async () => {
+  it('refuses writes for keys that moved to another replica, and writes while the lease is stale', async () => {
     const [one] = await group.replicas(2);
     const [own, other] = [true, false].map((isOwn) =>
       keys.find((key) => one?.sharding.owns(key) === isOwn),
@@ -142,7 +142,7 @@ describe('Sharding', () => {
     expect(warnings[0]?.fields['error']).to.have.property('message', 'no luck');
   });
 
-  it('does not notify a listener after it has unsubscribed', async () => {
+  it('does not notify a subscriber after it has unsubscribed', async () => {
     const { sharding } = group.replica();
     const calls: string[] = [];
     const listener = (name: string) => ({
@@ -175,7 +175,7 @@ describe('Sharding', () => {
     ]);
   });
 
-  it('keeps keys whose release failed: work on them may continue', async () => {
+  it('keeps keys whose release callback failed, because work on them may continue', async () => {
     // The spec has its own group, because a replica whose release failed cannot leave.
     const stuck = await ReplicaGroup.start();
     const lines: LogLine[] = [];
@@ -194,7 +194,7 @@ describe('Sharding', () => {
     await stuck.stop();
   });
 
-  it('refuses writes that began before an expulsion, even after the replica has joined again', async () => {
+  it('refuses writes of reconciles that began before the replica was expelled, even after it has joined again', async () => {
     const lines: LogLine[] = [];
     const logger = rememberingLogger(lines);
     const replica = group.replica({ identity: 'cut-off', logger });
@@ -253,7 +253,7 @@ describe('Sharding', () => {
     );
   });
 
-  it('shows the reason of the server if a Lease is forbidden', async () => {
+  it('shows the reason that the server gives for refusing access to the Leases', async () => {
     const match = { verb: 'create', resource: 'leases' } as const;
     const message = 'exceeded quota: q';
     const effect = { type: 'status', code: 403, reason: 'Forbidden', message } as const;
@@ -266,7 +266,7 @@ describe('Sharding', () => {
     );
   });
 
-  it('rebuilds a deleted assignment record while all replicas continue', async () => {
+  it('creates a deleted assignment record again while all replicas continue', async () => {
     const replicas = await group.replicas(2);
     await group.admin.delete(Lease, { namespace: 'default', name: 'operator-shards' });
     await group.clock.advance(4_000);
@@ -301,7 +301,7 @@ describe('Sharding', () => {
     expect((await group.admin.get(Lease, metadata)).spec).to.deep.equal(spec);
   });
 
-  it('reports its share, members and epoch as metrics, and nothing once it has left', async () => {
+  it('reports its share, members and epoch as metrics, and removes them when it leaves', async () => {
     const metrics = new RecordedMetrics();
     const one = group.replica({ identity: 'one', metrics });
     const value = (name: string) =>
@@ -320,7 +320,7 @@ describe('Sharding', () => {
     expect(values()).to.deep.equal([0, 0, 0]);
   });
 
-  it('runs once', async () => {
+  it('refuses a second call of run', async () => {
     const { sharding } = group.replica();
     const error: unknown = await sharding
       .run({ signal: new AbortController().signal, ready: () => undefined })
@@ -328,7 +328,7 @@ describe('Sharding', () => {
     expect(error).to.have.property('code', 'Stopped');
   });
 
-  it('does not join the group if it starts when the program is ending', async () => {
+  it('does not join the group if it starts while the program ends', async () => {
     const place = { name: 'operator', namespace: 'default', clock: group.clock };
     const sharding = new Sharding({ ...place, ...times, client: group.admin });
     let isReady = false;
@@ -337,7 +337,7 @@ describe('Sharding', () => {
     expect([isReady, sharding.status().phase, items]).to.deep.equal([true, 'left', []]);
   });
 
-  it('accepts options at their limits', () => {
+  it('accepts the smallest and longest values that its options allow', () => {
     // Just more than 1.2 retry periods.
     expect(() => group.replica({ renewDeadlineMs: 481 })).not.to.throw();
     expect(() => group.replica({ name: 'a'.repeat(50) })).not.to.throw();
@@ -357,7 +357,7 @@ describe('Sharding', () => {
     { leaseDurationMs: 2 ** 31 * 1_000 },
     { leaseDurationMs: NaN },
   ]) {
-    it(`rejects ${Object.entries(options).join()}`, () => {
+    it(`rejects the options ${Object.entries(options).join()}`, () => {
       const construct = () => group.replica(options);
       expect(construct)
         .to.throw('sharding')

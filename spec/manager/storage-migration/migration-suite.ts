@@ -84,7 +84,7 @@ export function storageMigrationSuite(
     return status?.storedVersions?.join() === 'v2' && !isAnnotated;
   };
 
-  it(`stores ${count} objects in the new version with one write each, and cleans storedVersions`, async () => {
+  it(`a storage migration writes each of ${count} objects once in the new version, and removes the old version from storedVersions`, async () => {
     expect(await storedVersions()).to.deep.equal(['v1', 'v2']);
     expect(await target.storedIn(group)).to.deep.equal({ [`${group}/v1`]: count });
     const before = await contents();
@@ -107,7 +107,7 @@ export function storageMigrationSuite(
     expect(await contents()).to.deep.equal(before);
   });
 
-  it('continues after a crash, and writes each object once', async () => {
+  it('a storage migration continues after a crash, and writes each object once', async () => {
     const operators = [await target.operator(), await target.operator()] as const;
     let patches = 0;
     const own = operators[0].client;

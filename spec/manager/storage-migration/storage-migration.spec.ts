@@ -125,7 +125,7 @@ describe('Operator.migratesStorage', function () {
       .filter(({ message }) => message.endsWith('wrote the objects'))
       .map(({ fields: { written, skipped, failed } }) => ({ written, skipped, failed }));
 
-  it('stores all objects in the new version, unchanged, and cleans storedVersions', async () => {
+  it('stores all objects in the new version, unchanged, and removes other versions from storedVersions', async () => {
     const cluster = await clusterWith(700);
     const contents = async () =>
       (await cluster.client().list<ReturnType<typeof widget>>(Widget)).items.map(
@@ -147,7 +147,7 @@ describe('Operator.migratesStorage', function () {
     await cluster.client().update({ ...rest, spec: { ...spec, versions } });
   });
 
-  it('retries after 1 s, then after twice the time of the last try, up to five minutes', async () => {
+  it('retries after 1 s, then doubles the delay after each failure, up to five minutes', async () => {
     const cluster = await clusterWith(1);
     const { clock } = cluster;
     const own = cluster.client();
@@ -236,17 +236,17 @@ describe('Operator.migratesStorage', function () {
     ],
   };
 
-  it('reaches the same end after a crash at any request', async () => {
+  it('has the same result if the process is killed at any request', async () => {
     await crashPoints(scenario, crashSample(6));
   });
 
-  it('reaches the same end after any failed request', async () => {
+  it('has the same result if any request fails', async () => {
     await faultSweep(scenario, crashSample(6));
   });
 
   // Webhooks can cause each of these answers. The 404 names no object, so the version may not be served.
   for (const refusal of ['forbidden', 'conflict', 'notFound'] as const) {
-    it(`keeps storedVersions while an object is refused (${refusal}), and tries it again`, async () => {
+    it(`keeps storedVersions while the server refuses the write of an object (${refusal}), and tries the object again`, async () => {
       const cluster = await clusterWith(3);
       const target = { verb: 'patch', kind: 'Widget', nth: 2 } as const;
       const client = faulty(cluster.client(), { rules: [faultOn(target, faults[refusal]())] });
@@ -316,7 +316,7 @@ describe('Operator.migratesStorage', function () {
     expect(storedIn(cluster)).to.deep.equal({ 'example.com/v2': 2 });
   });
 
-  it('writes all objects after a rollback of the definition and another upgrade', async () => {
+  it('writes all objects again after the CRD was rolled back and upgraded once more', async () => {
     const cluster = await clusterWith(2);
     const own = cluster.client();
     const stop = new AbortController();
@@ -339,7 +339,7 @@ describe('Operator.migratesStorage', function () {
     expect(storedIn(cluster)).to.deep.equal({ 'example.com/v2': 3 });
   });
 
-  it('starts again if the storage version has changed meanwhile, even if it has changed back', async () => {
+  it('starts again if the storage version changes during the migration, even if it changes back', async () => {
     const cluster = await clusterWith(2);
     const own = cluster.client();
     await migrate(
@@ -349,7 +349,7 @@ describe('Operator.migratesStorage', function () {
     expect(storedIn(cluster)).to.deep.equal({ 'example.com/v2': 3 });
   });
 
-  it('starts again if the version was not served for a while', async () => {
+  it('starts again if the server did not serve the version for a while', async () => {
     const cluster = await clusterWith(2);
     const own = cluster.client();
     const client = aroundFirstPatch(
@@ -377,7 +377,7 @@ describe('Operator.migratesStorage', function () {
     return [...versions];
   }
 
-  it('patches in the storage version, so that fields that only this version has are kept', async () => {
+  it('patches objects in the storage version, so that fields that exist only there are kept', async () => {
     const cluster = await clusterWith(1);
     const own = cluster.client();
     const { apiVersion, kind, metadata } = { ...widget(9), apiVersion: 'example.com/v2' };
@@ -388,26 +388,26 @@ describe('Operator.migratesStorage', function () {
     expect(storedIn(cluster)).to.deep.equal({ 'example.com/v2': 2 });
   });
 
-  it("patches in the operator's version if the storage version is not served", async () => {
+  it("patches objects in the operator's version if the storage version is not served", async () => {
     const cluster = await clusterWith(2);
     await serveV2(cluster.client(), false);
     expect(await versionsOfPatches(cluster)).to.deep.equal(['v1']);
     expect(storedIn(cluster)).to.deep.equal({ 'example.com/v2': 2 });
   });
 
-  it('cleans storedVersions of a kind without objects', async () => {
+  it('removes the old version from storedVersions of a kind without objects', async () => {
     const counts = countsIn(await migrate(await clusterWith(0)));
     expect(counts).to.deep.equal([{ written: 0, skipped: 0, failed: 0 }]);
   });
 
-  it('writes nothing if only one version is stored', async () => {
+  it('writes nothing if storedVersions contains only one version', async () => {
     const cluster = await EmbeddedCluster.start({ clock: new VirtualClock() });
     clusters.push(cluster);
     await ensureCrd(cluster.client(), Widget.crd);
     expect(countsIn(await migrate(cluster))).to.deep.equal([]);
   });
 
-  it('requires access to the objects and to their definition only', async () => {
+  it('requires access only to the objects and to their CRD', async () => {
     const cluster = await clusterWith(0);
     const manager = new Manager({ client: cluster.client() });
     migrating().setup(manager);
@@ -430,14 +430,14 @@ describe('Operator.migratesStorage', function () {
   });
 
   for (const writesPerSecond of [0, -1, NaN, Infinity, '5' as unknown as number]) {
-    it(`refuses writesPerSecond ${inspect(writesPerSecond)} at the call`, () => {
+    it(`throws at once for writesPerSecond ${inspect(writesPerSecond)}`, () => {
       const operator = new Operator('widget-operator');
       const call = () => operator.migratesStorage(Widget, { writesPerSecond });
       expect(call).to.throw('writesPerSecond').with.property('code', 'InvalidOption');
     });
   }
 
-  it('refuses an unknown option at the call', () => {
+  it('throws at once for an unknown option', () => {
     const options = { writesPerMinute: 1 } as object;
     const call = () => new Operator('widget-operator').migratesStorage(Widget, options);
     expect(call).to.throw('writesPerMinute').with.property('code', 'InvalidOption');

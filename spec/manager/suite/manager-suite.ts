@@ -113,7 +113,7 @@ export function managerSuite(newTarget: NewTarget): void {
 
   const secret = (name: string) => target.admin.get(Secret, { namespace, name });
 
-  it('a reconciler creates a child with a generated name only once, because an index contains the child at once', async () => {
+  it('a reconciler creates a child with a generated name only once, because the index contains it as soon as it is created', async () => {
     const runs: string[] = [];
     const { manager, stop } = await start();
     manager.index(ConfigMap, 'parent', ({ data }) => [data?.['parent']]);
@@ -149,7 +149,7 @@ export function managerSuite(newTarget: NewTarget): void {
     expect(manager.phase).to.equal('stopped');
   });
 
-  it('a leader hands over to a standby whose caches are synced', async () => {
+  it('a leader hands over to a standby manager whose caches are already synced', async () => {
     const leaderElection = { name: 'keeper', namespace };
     const times = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 400 };
     const first = await start({ leaderElection: { ...leaderElection, ...times } });

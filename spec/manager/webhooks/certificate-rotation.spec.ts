@@ -133,7 +133,7 @@ describe('The rotation of generated certificates', () => {
     expect(next.checkIssued(new X509Certificate(before[0] ?? ''))).to.equal(false);
   });
 
-  it('does not sign too early if the clock of a replica is ahead', async () => {
+  it('does not sign with a new authority too early if the clock of a replica is ahead', async () => {
     const replica = await start(short);
     await pass(5 * hourMs + 5 * minuteMs);
     expect(await authorities()).to.have.lengthOf(2);
@@ -142,7 +142,7 @@ describe('The rotation of generated certificates', () => {
     expect(other.shown?.certificate).to.equal(replica.shown?.certificate);
   });
 
-  it('creates certificates that clients with a clock 4 minutes behind accept', async () => {
+  it('creates certificates that clients accept although their clocks are 4 minutes behind', async () => {
     const { shown } = await start();
     const theirs = clock.now() - 4 * minuteMs;
     for (const pem of [shown?.certificate ?? '', ...(await authorities())]) {
@@ -187,7 +187,7 @@ describe('The rotation of generated certificates', () => {
       ),
     });
 
-  it('refuses a Secret with a foreign certificate and leaves it unchanged', async () => {
+  it('refuses a Secret with a certificate that it did not create, and leaves the Secret unchanged', async () => {
     const foreign = await stored({ 'tls.crt': 'theirs', 'tls.key': 'their key' });
     const error = await start().catch((thrown: unknown) => thrown);
     expect(error).to.be.an('error').with.property('code', 'NotOurs');
@@ -203,7 +203,7 @@ describe('The rotation of generated certificates', () => {
     expect(await isTrusted(await start())).to.equal(true);
   });
 
-  it('repairs a damaged Secret while all replicas stay trusted', async () => {
+  it('repairs a damaged Secret while clients trust the certificates of all replicas', async () => {
     const replicas = [await start(short), await start(short), await start(short)];
     const mark = cluster.requests.mark();
     const body = { data: { 'ca.key': null } };
@@ -227,7 +227,7 @@ describe('The rotation of generated certificates', () => {
     ['emptied', () => client.patch(Secret, key, { type: 'merge', body: { data: nothing } })],
   ];
   for (const [how, lose] of losses) {
-    it(`replaces the certificates of a Secret that was ${how} while all replicas stay trusted`, async () => {
+    it(`replaces the certificates of a Secret that was ${how} while clients trust those of all replicas`, async () => {
       const first = await start(short);
       // Each replica checks while the other one presents the certificate of its last check.
       const stepMs = short.intervalMs / 2;
@@ -255,7 +255,7 @@ describe('The rotation of generated certificates', () => {
     expect(await authorities()).to.have.length.within(2, 5);
   });
 
-  it('warns if another operator uses the Secret for other names', async () => {
+  it('warns if two operators use the same Secret for different DNS names', async () => {
     const mark = cluster.requests.mark();
     await start({ ...short, dnsNames: ['a.default.svc'] });
     await start({ ...short, dnsNames: ['b.default.svc'], intervalMs: 24 * hourMs });

@@ -42,26 +42,26 @@ describe('conversionWebhook', () => {
     ...{ apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'a' }, spec },
   });
 
-  it('converts every object of a review', async () => {
+  it('converts every object of a ConversionReview', async () => {
     const { response } = await convert([thing({ a: 1 }), thing({ a: 2 })]);
     const convertedObjects = [1, 2].map((a) => ({ ...thing({ a }), apiVersion: 'example.com/v2' }));
     const result = { status: 'Success' };
     expect(response).to.deep.equal({ uid: 'u', convertedObjects, result });
   });
 
-  it('converts the large objects of a list', async () => {
+  it('converts a review of three objects of 2.5 MB each', async () => {
     const large = thing({ text: 'x'.repeat(2_500_000) });
     const { status, response } = await convert([large, large, large]);
     expect(status).to.equal(200);
     expect(response).to.have.nested.property('result.status', 'Success');
   });
 
-  it('answers 413 to a review of more than 64 MiB', async () => {
+  it('answers 413 to a ConversionReview of more than 64 MiB', async () => {
     const body = Buffer.alloc(64 * 1024 * 1024 + 1, 0x20);
     expect((await server.post('/convert', body)).status).to.equal(413);
   });
 
-  it('reads reviews of more than 7 MiB one after the other, and smaller ones meanwhile', async () => {
+  it('reads reviews of more than 7 MiB one after the other, and smaller reviews at the same time', async () => {
     const large = JSON.stringify(reviewOf([thing({ text: 'x'.repeat(8_000_000) })]));
     const answered: string[] = [];
     const body = new PassThrough();
@@ -98,7 +98,7 @@ describe('conversionWebhook', () => {
     ['a BigInt', 1n],
     ['undefined', [undefined]],
   ] as const) {
-    it(`converts nothing if a converted object holds ${what}, which JSON can not hold`, async () => {
+    it(`converts nothing if a converted object contains ${what}, which JSON cannot represent`, async () => {
       const metadata = { name: 'a' };
       held = { apiVersion: 'example.com/v2', kind: 'Thing', metadata, spec: { value } };
       const { response } = await convert([thing({}), thing({ held: true })]);
@@ -122,7 +122,7 @@ describe('conversionWebhook', () => {
       .that.includes('returned a Promise; convert without awaiting anything');
   });
 
-  it('converts nothing if one object fails, and gives the reason', async () => {
+  it('converts no object of a review if one of them fails, and gives the reason', async () => {
     const { response } = await convert([thing({}), thing({ bad: true })]);
     const result = { status: 'Failed', message: 'spec.bad can not be converted' };
     expect(response).to.deep.equal({ uid: 'u', convertedObjects: [], result });
@@ -179,13 +179,13 @@ describe('conversionWebhook', () => {
     });
   }
 
-  it('rejects unknown kinds', async () => {
+  it('fails the review of an object whose kind it does not convert', async () => {
     const { response } = await convert([{ ...thing({}), kind: 'Other' }]);
     expect(response).to.have.nested.property('result.status', 'Failed');
   });
 
   for (const objects of ['x', [1], undefined]) {
-    it(`answers 400 to a review of ${JSON.stringify(objects)}`, async () => {
+    it(`answers 400 to a review whose objects are ${JSON.stringify(objects)}`, async () => {
       expect((await convert(objects as never)).status).to.equal(400);
     });
   }

@@ -10,8 +10,8 @@ const CronTab = defineResource({
   versions: [{ name: 'v1', schema: s.object({ spec: s.object({ schedule: s.string() }) }) }],
 });
 
-describe('field', () => {
-  it('creates causes in the format of the API server', () => {
+describe('field, which describes the invalid fields of an admission request', () => {
+  it('creates causes with the same reasons and messages as the API server', () => {
     expect([
       field.required('a'),
       field.required('a', 'name it'),
@@ -41,7 +41,7 @@ describe('field', () => {
     );
   });
 
-  it('lets a webhook reject an object like its schema, with all causes', async () => {
+  it('makes the refusal of a webhook list all causes, like the refusal of an invalid object by its schema', async () => {
     const cluster = await EmbeddedCluster.start({ crds: [CronTab] });
     const client = cluster.client();
     const check = validatingWebhook(CronTab, ({ object }) => {

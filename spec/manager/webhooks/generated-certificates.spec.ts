@@ -119,7 +119,7 @@ describe('generatedCertificates', () => {
     expect(await isTrusted(first)).to.equal(true);
   });
 
-  it('presents the same certificate on every replica, whichever creates it', async () => {
+  it('presents the same certificate on every replica, whichever replica created it', async () => {
     const all = await Promise.all([start(), start(), start()]);
     expect(new Set(all.map(({ first }) => first.certificate)).size).to.equal(1);
   });
@@ -133,7 +133,7 @@ describe('generatedCertificates', () => {
     expect(entries).to.have.lengthOf(10);
   });
 
-  it('replaces a certificate after two thirds of its validity, with the same authority', async () => {
+  it('replaces a certificate after two thirds of its validity, signed by the same authority', async () => {
     const replica = await start({ intervalMs: dayMs });
     const before = await trusted();
     await pass(61 * dayMs, dayMs);
@@ -142,7 +142,7 @@ describe('generatedCertificates', () => {
     expect(await isTrusted(replica.shown[1] ?? replica.first)).to.equal(true);
   });
 
-  it('stays trusted while its authority is replaced', async () => {
+  it('presents a certificate that clients trust also while the authority is replaced', async () => {
     const hourMs = 60 * 60_000;
     const short = { validityMs: 3 * hourMs, authorityValidityMs: 8 * hourMs, settleMs: 600_000 };
     const replica = await start({ ...short, intervalMs: 300_000 });
@@ -158,7 +158,7 @@ describe('generatedCertificates', () => {
     expect((await trusted()).length).to.be.at.most(2);
   });
 
-  it('restores the authority in a caBundle that was removed', async () => {
+  it('restores a removed caBundle', async () => {
     await start();
     const path = '/webhooks/0/clientConfig/caBundle';
     const operations = [{ op: 'remove', path }] as const;
@@ -167,13 +167,13 @@ describe('generatedCertificates', () => {
     expect(await trusted()).to.have.lengthOf(1);
   });
 
-  it('serves although one of the configurations that must trust it is missing', async () => {
+  it('starts although one of the webhook configurations that must trust its certificate does not exist', async () => {
     const trustedBy = { validating: [configuration.name, 'later'] };
     const { first } = await start({ trustedBy });
     expect(await isTrusted(first)).to.equal(true);
   });
 
-  it('creates a new authority if the Secret loses its own', async () => {
+  it('creates a new authority if ca.crt and ca.key are removed from the Secret', async () => {
     const replica = await start();
     const body = { data: { 'ca.key': null, 'ca.crt': null } };
     await client.patch(Secret, key, { type: 'merge', body });

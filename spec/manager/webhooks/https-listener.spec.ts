@@ -53,7 +53,7 @@ describe('The HTTPS listener of webhooks', () => {
     own = { authority: authority.certificate, source };
   });
 
-  it('accepts the same clients after its certificate was replaced, and no others', async () => {
+  it('accepts only clients of the given authority, also after its own certificate was replaced', async () => {
     const server = await serving([webhook], own, { clientAuthorities: authority.certificate });
     const client = await issueClientCertificate(authority, { user: 'api', groups: [] }, options());
     const foreign = await createAuthority('spec', options());
@@ -109,7 +109,7 @@ describe('The HTTPS listener of webhooks', () => {
     await server.stop();
   });
 
-  it('logs that the client has gone before the handler returned', async () => {
+  it('logs that the client disconnected before the handler returned', async () => {
     const lines: LogLine[] = [];
     let begun: () => void = () => undefined;
     const entered = new Promise<void>((resolve) => (begun = resolve));

@@ -94,7 +94,7 @@ describe('serveLocalWebhooks', () => {
     expect(failed).to.be.an('error').with.property('message').that.includes('failed calling');
   });
 
-  it('serves a certificate that is valid for a year, and since a day, for clocks that are late', async () => {
+  it('serves a certificate that is valid from one day ago, for clocks that are behind, and for a year', async () => {
     const webhooks = [validatingWebhook(ConfigMap, () => allowed())];
     const served = await serveLocalWebhooks(cluster.client(), webhooks);
     const { hostname: host, port } = new URL(served.url);
@@ -110,7 +110,7 @@ describe('serveLocalWebhooks', () => {
     ]);
   });
 
-  it('writes its configurations under its name, and takes over configurations of an earlier run', async () => {
+  it('writes its webhook configurations under its own name, and replaces those of an earlier run', async () => {
     const client = cluster.client();
     const webhooks = [
       mutatingWebhook(ConfigMap, () => allowed()),
@@ -141,7 +141,7 @@ describe('serveLocalWebhooks', () => {
     }
   });
 
-  it('takes over the webhooks and the conversion of a deployed operator', async () => {
+  it('redirects the webhooks and the conversion of a deployed operator to itself', async () => {
     const client = cluster.client();
     const webhooks = [
       mutatingWebhook(ConfigMap, () => allowed()),

@@ -89,7 +89,7 @@ describe('values returned by admission handlers', () => {
     expect(logged()).to.have.length(1);
   });
 
-  it('sends a Date in place of a map as its JSON text', async () => {
+  it('sends a Date that a handler has set as its JSON text', async () => {
     const data = new Date(0) as never;
     const { body } = await answerWith(mutated({ ...sent, data }));
     const { response } = body as { response: { patch: string } };

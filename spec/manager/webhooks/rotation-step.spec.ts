@@ -29,7 +29,7 @@ const at = (days: number) => ({ nowMs: startMs + days * dayMs, trustedForMs: und
 const stepAfter = (state: CertificateState | undefined, days: number) =>
   rotationStep(state, rules, at(days)).type;
 
-describe('rotationStep', () => {
+describe('rotationStep, which decides what to renew in a certificate Secret', () => {
   let state: CertificateState;
   before(async () => {
     state = await fresh();
@@ -43,7 +43,7 @@ describe('rotationStep', () => {
     expect(stepAfter(state, 3651)).to.equal('renewAll');
   });
 
-  it('adds an authority and keeps the certificate if the current authority cannot sign', () => {
+  it('adds an authority and keeps the certificate if the key of the current authority is missing or wrong', () => {
     for (const authorityKey of ['', 'x', state.privateKey]) {
       expect(stepAfter({ ...state, authorityKey }, 0), authorityKey).to.equal('addAuthority');
     }
@@ -57,18 +57,18 @@ describe('rotationStep', () => {
     ]);
   });
 
-  it('issues a certificate when a third of the validity of the current one is left, and when it has expired', () => {
+  it("issues a certificate when at most a third of the current one's validity is left", () => {
     expect([61, 91].map((days) => stepAfter(state, days))).to.deep.equal(['issue', 'issue']);
   });
 
-  it('issues a certificate if its key, text or names do not match', async () => {
+  it('issues a certificate if the current one has another key, invalid text or other names', async () => {
     const other = await fresh(['other.ns.svc']);
     expect(stepAfter({ ...state, privateKey: other.privateKey }, 0)).to.equal('issue');
     expect(stepAfter({ ...state, certificate: 'x' }, 0)).to.equal('issue');
     expect(stepAfter(other, 0)).to.equal('issue');
   });
 
-  it('adds an authority before certificates would outlive the current one', async () => {
+  it('adds an authority before new certificates would outlive the current authority', async () => {
     const issued = await issueCertificate(
       { certificate: state.authorities, privateKey: state.authorityKey },
       ...([rules.dnsNames, forDays(startMs + 3561 * dayMs, 90)] as const),
@@ -76,7 +76,7 @@ describe('rotationStep', () => {
     expect(stepAfter({ ...state, ...issued }, 3561)).to.equal('addAuthority');
   });
 
-  describe('with a new authority', () => {
+  describe('after it has added an authority', () => {
     let both: CertificateState;
     before(async () => {
       const next = await createAuthority('spec', forDays(startMs + dayMs, 3650));
@@ -86,31 +86,31 @@ describe('rotationStep', () => {
     const stepAt = (days: number, trustedForMs: number | undefined): string =>
       rotationStep(both, rules, { nowMs: startMs + days * dayMs, trustedForMs }).type;
 
-    it('signs with the authority only after all configurations have trusted it for a while', () => {
+    it('signs with the new authority only after all configurations have trusted it for settleMs', () => {
       const steps = [0, 299_999, 300_000].map((trustedForMs) => stepAt(2, trustedForMs));
       expect(steps).to.deep.equal(['none', 'none', 'issue']);
     });
 
-    it('keeps the current certificate until its end while a configuration does not trust the new authority', () => {
+    it('keeps the current certificate until it expires while a configuration does not trust the new authority', () => {
       const steps = [2, 61, 89, 91].map((days) => stepAt(days, undefined));
       expect(steps).to.deep.equal(['none', 'none', 'none', 'issue']);
     });
 
-    it('signs with the authority at once if the current certificate cannot be trusted', async () => {
+    it('signs with the new authority at once if the current certificate is not signed by a trusted one', async () => {
       const other = await fresh();
       expect(rotationStep({ ...both, certificate: 'x' }, rules, at(2)).type).to.equal('issue');
       const foreign = { ...both, certificate: other.certificate, privateKey: other.privateKey };
       expect(rotationStep(foreign, rules, at(2)).type).to.equal('issue');
     });
 
-    it('adds another authority if it was created by a clock that is ahead', () => {
+    it('adds another authority if the new one is not valid yet, as when a clock that is ahead created it', () => {
       const early = rotationStep(both, rules, at(0));
       expect(early).to.have.property('type', 'addAuthority');
       expect(early).to.have.property('why').that.contains('not valid before');
     });
   });
 
-  it('replaces certificates that were created by a clock that is ahead', async () => {
+  it('replaces certificates that are not valid yet, as when a clock that is ahead created them', async () => {
     const authority = await createAuthority('spec', forDays(startMs, 3650));
     const madeMs = startMs + 2 * skewMs + 1_000;
     const issued = await issueCertificate(authority, rules.dnsNames, {

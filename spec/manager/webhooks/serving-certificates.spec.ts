@@ -26,7 +26,7 @@ const review = {
 };
 const validating = validatingWebhook(ConfigMap, () => allowed());
 
-describe('A certificate that is replaced under load', () => {
+describe('A serving certificate that is replaced under load', () => {
   it('fails no handshake and no request, on old and new connections', async () => {
     const [one, two] = [await ownCertificate(), await ownCertificate()];
     const shown = await Promise.all([one, two].map((own) => own.source.start({} as never)));
@@ -99,7 +99,7 @@ describe('certificateFiles', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('logs mismatched files once, and their recovery', async () => {
+  it('logs once that certificate and key do not match, and once that they match again', async () => {
     const clock = new VirtualClock();
     const lines: LogLine[] = [];
     const own = await ownCertificate();
@@ -123,7 +123,7 @@ describe('certificateFiles', () => {
   });
 
   for (const name of ['tls.crt', 'tls.key']) {
-    it(`ignores an empty ${name}, as while it is written, and refuses it at the start`, async () => {
+    it(`ignores an empty ${name} later, because it may be half written, and refuses it at the start`, async () => {
       const clock = new VirtualClock();
       const lines: LogLine[] = [];
       const changes: ServingCertificate[] = [];

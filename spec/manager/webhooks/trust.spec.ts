@@ -58,7 +58,7 @@ const definition = (plural: string, conversion: object): KubernetesObject => {
   };
 };
 
-describe('Objects that trust generated certificates', () => {
+describe('Webhook configurations and CRDs that trust generated certificates', () => {
   let cluster: EmbeddedCluster;
   let client: Client;
   let clock: VirtualClock;
@@ -118,7 +118,7 @@ describe('Objects that trust generated certificates', () => {
     };
   };
 
-  it('get its authority in each caBundle; others stay as they are', async () => {
+  it("get the certificates' authority in each caBundle, while other objects stay unchanged", async () => {
     await start();
     const { data = {} } = await client.get(Secret, secret);
     const caBundle = data['ca.crt'];
@@ -147,7 +147,7 @@ describe('Objects that trust generated certificates', () => {
     ]);
   });
 
-  it('are patched only in the version that was read', async () => {
+  it('are patched only in the resourceVersion that was read', async () => {
     const patches: unknown[] = [];
     const recorded: Client = {
       ...forwarding(client),

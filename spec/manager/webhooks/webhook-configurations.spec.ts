@@ -116,7 +116,7 @@ describe('webhookConfigurations', () => {
     ]);
   });
 
-  it('names a Service, on port 443 by default, or a URL to the API server', () => {
+  it('tells the API server to call a Service, on port 443 by default, or a URL', () => {
     const service = { namespace: 'system', name: 'hooks' };
     const authorities = 'an authority';
     const caBundle = Buffer.from(authorities).toString('base64');
@@ -141,7 +141,7 @@ describe('webhookConfigurations', () => {
     expect(webhookConfigurations(webhooks, { name: 'a', address })).to.deep.equal([]);
   });
 
-  it('refuses two webhooks with the same name, for example of two versions, as the API server does', () => {
+  it('refuses two webhooks with the same name, even for different versions, as the API server does', () => {
     const later = { ...Shop, version: 'v1' };
     const both = [validatingWebhook(Shop, handler), validatingWebhook(later, handler)];
     expect(() => webhookConfigurations(both, { name: 'a', address })).to.throw(
@@ -173,7 +173,7 @@ describe('webhookConfigurations', () => {
       return (configuration?.webhooks ?? []).map((entry) => entry['matchPolicy'] ?? 'not set');
     };
 
-    it('sends each request to the webhook of its version only', () => {
+    it('sends each request only to the webhook of its version', () => {
       const filters = {
         namespaceSelector: { matchLabels: { shop: 'yes' } },
         matchConditions: [always('a')],
@@ -183,7 +183,7 @@ describe('webhookConfigurations', () => {
       expect(policiesOf({ operations: ['CREATE'] }, {})).to.deep.equal(['Exact', 'not set']);
     });
 
-    it('lets the API server convert requests in the other version if it has fewer webhooks, or one that may fail', () => {
+    it("sends requests converted to a webhook's version if their own version has fewer webhooks, or one with failurePolicy Ignore", () => {
       const ignored = { failurePolicy: 'Ignore' } as const;
       expect(policiesOf(ignored, {})).to.deep.equal(['not set', 'not set']);
       expect(policiesOf(ignored, ignored)).to.deep.equal(['Exact', 'Exact']);
@@ -198,7 +198,7 @@ describe('webhookConfigurations', () => {
       expect(policies).to.deep.equal([undefined, undefined, 'Exact']);
     });
 
-    it('lets the API server convert requests in the other version if the webhook of that version filters them out', () => {
+    it("sends requests converted to a webhook's version if the webhook of their own version has a selector that may exclude them", () => {
       const unset = ['not set', 'not set'];
       const selector = { matchLabels: { shop: 'yes' } };
       for (const filter of [
@@ -255,12 +255,12 @@ describe('The options of an admission webhook', () => {
     [{ path: 'x' }, 'path x: it has to begin with /'],
     [{ name: 'x.y' }, 'three parts'],
   ] as const) {
-    it(`reject at once what the API server would reject later: ${why}`, () => {
+    it(`reject at once what the API server would reject when the webhook is registered: ${why}`, () => {
       expect(make(options)).to.throw(why).with.property('code', 'InvalidOption');
     });
   }
 
-  it('must be the third argument, after the resource and the handler', () => {
+  it('are rejected as the second argument, where the handler belongs', () => {
     const unchecked = validatingWebhook as (resource: unknown, handler: unknown) => unknown;
     const reference = { apiVersion: 'v1', kind: 'ConfigMap' };
     for (const [resource, second] of [

@@ -79,7 +79,7 @@ describe('WebhookServer', () => {
     expect(status).to.deep.include({ ...expected, details });
   });
 
-  it('answers a denial without fields as Forbidden, without details', async () => {
+  it('answers a denial that names no fields with the reason Forbidden, without details', async () => {
     const { body } = await server.post(path, review({ plain: '' }));
     const { status } = (body as { response: { status: object } }).response;
     expect(status).to.deep.equal({
@@ -88,7 +88,7 @@ describe('WebhookServer', () => {
     });
   });
 
-  it('names the fields of a denial with another reason, too', async () => {
+  it('names the fields of a denial also if its reason is not Invalid', async () => {
     const refusing = validatingWebhook(ConfigMap, () =>
       denied('no', { reason: 'Forbidden', causes: [{ field: 'a', message: 'b', reason: 'C' }] }),
     );
@@ -165,7 +165,7 @@ describe('WebhookServer', () => {
     expect(patched).to.deep.equal({ data: { a: '1', added: 'x' } });
   });
 
-  it('denies an object that nests too deeply, in a review response', async () => {
+  it('denies an object that nests too deeply in an AdmissionReview response', async () => {
     const deep = JSON.parse(`${'{"a":'.repeat(3_000)}1${'}'.repeat(3_000)}`) as Record<
       string,
       string
@@ -205,7 +205,7 @@ describe('WebhookServer', () => {
     expect(response).to.deep.equal({ uid: 'u-1', allowed: true });
   });
 
-  it('counts thrown errors of admission and conversion handlers separately', async () => {
+  it('counts errors that admission handlers and converters throw in separate metrics', async () => {
     const registry = new Registry();
     const counted = await serving([validating], own, { metrics: promMetrics(registry) });
     await counted.post(path, review({ throw: '' }));
@@ -319,7 +319,7 @@ describe('WebhookServer', () => {
     expect((await server.post(path, review({}))).status).to.equal(200);
   });
 
-  it('continues after a client without TLS, and logs it at level debug', async () => {
+  it('continues after a client that does not use TLS, and logs it at level debug', async () => {
     const lines: LogLine[] = [];
     const logged = await serving([validating], own, { log: rememberingLogger(lines) });
     const socket = netConnect({ host: '127.0.0.1', port: logged.server.port ?? 0 });
@@ -333,7 +333,7 @@ describe('WebhookServer', () => {
     expect(levels('a TLS handshake failed')).to.deep.equal(['debug']);
   });
 
-  it('is not trusted with a certificate of another authority', async () => {
+  it('is not trusted by clients if another authority signed its certificate', async () => {
     const other = await serving([validating], {
       ...(await ownCertificate()),
       authority: own.authority,
@@ -348,7 +348,7 @@ describe('WebhookServer', () => {
     await other.stop();
   });
 
-  it('accepts only clients of the given authorities', async () => {
+  it('accepts only clients whose certificates the given authorities signed', async () => {
     const closed = await serving([validating], own, { clientAuthorities: own.authority });
     const refusal = await closed.post(path, review({})).catch((error: unknown) => error);
     expect(refusal)
@@ -358,7 +358,7 @@ describe('WebhookServer', () => {
     await closed.stop();
   });
 
-  it('names a port that is in use, and stops its certificate source', async () => {
+  it('names a port that is in use in its error, and stops its certificate source', async () => {
     const port = server.server.port;
     const signals: AbortSignal[] = [];
     const start: CertificateSource['start'] = (context) => {

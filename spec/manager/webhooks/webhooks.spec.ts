@@ -6,6 +6,6 @@ describe('Webhooks on the embedded server', () => {
   describeWebhooks(embeddedTarget);
 });
 
-describe('Fields that a version of a custom resource lacks, on the embedded server', () => {
+describe('Fields that one version of a custom resource lacks, on the embedded server', () => {
   describeKeptFields(embeddedTarget);
 });

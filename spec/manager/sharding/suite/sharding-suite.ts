@@ -39,7 +39,7 @@ export function shardingSuite(open: () => Promise<ShardingTarget>): void {
     await target.close();
   });
 
-  it('prevents late writes of former owners while replicas are killed, paused and added', async () => {
+  it('a replica never writes to a key after it has lost it, while replicas are killed, paused and added', async () => {
     const { history } = replicas;
     await Promise.all(['a', 'b', 'c'].map((name) => replicas.start(name)));
     await eventually(() => replicas.areSharedBy('a', 'b', 'c'), 60_000);

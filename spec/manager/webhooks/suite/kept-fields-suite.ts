@@ -80,7 +80,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
     });
   });
 
-  it('fields that a version lacks are removed by an apply in their version that lacks them, although another manager wrote in another version', async () => {
+  it('fields that a version lacks are removed when their manager applies without them, although another manager wrote through the version that lacks them', async () => {
     const key = { namespace, name: 'removed' };
     const apply = (spec: object): Promise<unknown> =>
       target.admin.apply({ ...kindOf('v1'), metadata: key, spec }, { fieldManager: 'team' });
@@ -98,7 +98,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
   };
   const own = { title: 'a', mode: 'turbo' };
 
-  it('fields that a version lacks do not bring back items that a manager of another version no longer applies', async () => {
+  it('fields that a version lacks do not bring back list items that another manager has stopped applying through another version', async () => {
     const name = 'dropped-by-old';
     await apply('v1', name, own);
     const old = { name: 'a', fast: true };
@@ -110,7 +110,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
     expect((await read('v1', name))['spec']).to.deep.equal({ ...own, parts, tags: ['a'] });
   });
 
-  it('fields that a version lacks do not bring back items and fields that their manager no longer applies', async () => {
+  it('fields that a version lacks do not bring back list items and fields that their own manager has stopped applying', async () => {
     const name = 'dropped-by-new';
     const [x, y] = [
       { name: 'x', size: 1, color: 'red' },
@@ -128,7 +128,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
     });
   });
 
-  it('fields that a version lacks are not lost if their manager shrinks a list that needed one large annotation', async () => {
+  it('fields that a version lacks are not lost if their manager shortens a long list of them', async () => {
     const name = 'shrunk';
     const tags = Array.from({ length: 900 }, (_, index) => `${index} ${'x'.repeat(100)}`);
     await apply('v1', name, { ...own, tags });
@@ -140,7 +140,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
       .that.includes.members(few);
   });
 
-  it('fields that a version lacks stay with the manager that has applied them', async () => {
+  it('fields that a version lacks stay owned by the field manager that has applied them', async () => {
     const name = 'owned';
     const parts = [{ name: 'x', color: 'red' }, { name: 'y' }];
     await apply('v1', name, { ...own, parts, tags: ['a'] });
@@ -168,7 +168,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
     });
   });
 
-  it('fields that a version lacks follow their items through an update of a list', async () => {
+  it('fields that a version lacks stay with their list items when an update through that version reorders the list', async () => {
     const parts = ['x', 'y', 'z'].map((name) => ({ name, color: `color of ${name}` }));
     await create('v1', 'list', { ...own, parts });
     const old = await read('v1alpha1', 'list');
@@ -202,7 +202,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
     expect(await read('v1', 'forged')).to.deep.include({ spec: own, status: { phase: 'Ready' } });
   });
 
-  it('fields that a version lacks are kept in the stored object if the stored version lacks them', async () => {
+  it('fields that the storage version lacks are kept in the stored object', async () => {
     await create('v1alpha1', 'stored', { name: 'a', fast: true, legacy: { x: 1 } });
     const stored = await read('v1', 'stored');
     expect(stored['spec']).to.deep.equal({ title: 'a', mode: 'fast' });

@@ -143,7 +143,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     expect(updates.at(-1)?.oldObject?.data).to.deep.equal({ a: '1', size: 'small' });
   });
 
-  it('webhooks receive deletions on request', async () => {
+  it('webhooks receive DELETE requests if their operations include DELETE', async () => {
     const keep = validatingWebhook(
       ConfigMap,
       ({ oldObject }) => (oldObject?.data?.['keep'] === 'yes' ? denied('it is kept') : allowed()),
@@ -162,7 +162,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     });
   });
 
-  it('webhooks receive only requests for the subresource, and not those for the object, with the option subresource', async () => {
+  it('webhooks with the option subresource receive requests for the subresource, and none for the object', async () => {
     const limit = validatingWebhook<KubernetesObject>(
       Deployment,
       ({ object, subResource }) => {
@@ -200,7 +200,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     await resize(5);
   });
 
-  it('webhooks follow their failure policy when they throw', async () => {
+  it('webhooks that throw fail or allow the request as their failurePolicy says', async () => {
     const broken = (failurePolicy: 'Fail' | 'Ignore') =>
       validatingWebhook(ConfigMap, () => Promise.reject(new Error('no luck')), {
         ...only(),
@@ -305,7 +305,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     });
   });
 
-  describe('webhooks of a resource with two versions', () => {
+  describe('webhooks for a resource with two versions', () => {
     let Thing: ReturnType<typeof convertedThings>;
     let ThingV1: ResourceType<KubernetesObject>;
     const asked: string[] = [];
@@ -352,7 +352,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
       ThingV1 = versionOfResource(Thing, 'v1');
     });
 
-    it('receive their own version if each version has a webhook', async () => {
+    it('receive only objects of their own version if each version has a webhook', async () => {
       await serveAll([checkOf(ThingV1), checkOf(Thing)]);
       await create('v1', { schedule: 'a b' });
       await create('v2', { parts: ['a'] });
@@ -363,7 +363,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
       expect(error).to.have.property('message').that.contains('spec.schedule: Required value');
     });
 
-    it('receive all versions in their own if one version lacks a webhook', async () => {
+    it('receive objects of both versions, converted to their own, if the other version has no webhook', async () => {
       await serveAll([checkOf(Thing)]);
       await create('v1', { schedule: 'a b' });
       await create('v2', { parts: ['a'] });
@@ -377,7 +377,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
         .that.contains('the object is invalid: spec.schedule: Required value');
     });
 
-    it('receive the versions that their match policy selects', async () => {
+    it('receive the versions that their matchPolicy selects', async () => {
       await serveAll([
         checkOf(ThingV1, { matchPolicy: 'Equivalent' }),
         checkOf(Thing, { matchPolicy: 'Exact' }),
@@ -399,7 +399,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     expect(message).to.contain('x509');
   });
 
-  it('webhooks are trusted again when certificates are recreated meanwhile', async () => {
+  it('webhooks are trusted again after their certificates were recreated', async () => {
     const secret = { namespace, name: 'hooks' };
     const certificates = generatedCertificates({
       ...{ client: target.admin, secret, dnsNames: ['127.0.0.1'], intervalMs: 100 },
