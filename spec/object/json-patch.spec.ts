@@ -169,7 +169,7 @@ describe('applyJsonPatch', () => {
     });
   });
 
-  it('shares unchanged parts', () => {
+  it('returns a document that shares its unchanged parts with the original', () => {
     const result = apply({ op: 'replace', path: '/list/0', value: 9 }) as typeof document;
     expect(result.a).to.equal(document.a);
   });

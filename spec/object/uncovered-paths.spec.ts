@@ -103,7 +103,7 @@ describe('uncoveredPaths, the desired fields that a manager does not own', () =>
     expect(uncovered({}, { a: undefined, b: { c: [], d: { e: [] } } })).to.deep.equal([]);
   });
 
-  describe('with the live object', () => {
+  describe('if the live object is given', () => {
     const entry = { 'f:free': { '.': {}, 'f:k': {} } };
     const live = (k: unknown, others: FieldsV1 = {}) => ({
       ...desired({ free: { k } }),

@@ -114,7 +114,7 @@ describe('Operator', () => {
     });
   });
 
-  it('rejects options that a style added with uses ignores', () => {
+  it('rejects options and methods of a controller that uses(style) ignores', () => {
     const operator = new Operator('tenants');
     const style = { addTo: () => undefined };
     const tenants = () => operator.for(Tenant);
@@ -135,7 +135,7 @@ describe('Operator', () => {
     ).to.throw(ofEnd);
   });
 
-  it('rejects options and handlers that another call has set, or that only the operator sets', () => {
+  it('rejects invalid options of a controller, and options that another call or the operator itself sets', () => {
     const tenants = () => new Operator('tenants').for(Tenant);
     const of = (options: object) => new Operator('tenants').for(Tenant, options);
     const end = () => undefined;

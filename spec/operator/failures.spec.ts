@@ -384,7 +384,7 @@ describe('The status of a failed reconcile', () => {
     for (const { error } of ended) expect(error).to.have.property('message', 'the bank is closed');
   });
 
-  it('shows the message of a second terminal failure within five seconds after the first', async () => {
+  it('shows the message of another terminal failure within five seconds, although the generation is the same', async () => {
     const { seen, ended } = startStrict();
     await stage.create('acme', { env: { MODE: 'slow' } });
     await stage.condition('acme', 'Ready', 'False');

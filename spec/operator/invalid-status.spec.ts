@@ -160,7 +160,7 @@ describe('A status that does not fit the schema of defineResource', () => {
     expect(ended.map(({ outcome }) => outcome)).to.not.include('terminal');
   });
 
-  it('does not end the calls of finalizes that wait for a clean-up', async () => {
+  it('does not end the clean-up: finalizes is called again until it stops waiting', async () => {
     let calls = 0;
     const lines: LogLine[] = [];
     stage.operator
@@ -184,7 +184,7 @@ describe('A status that does not fit the schema of defineResource', () => {
     expect(String(refused?.fields.error)).to.include('status.phase: Unsupported value: "Closing"');
   });
 
-  it('may keep fields that a newer release of the operator has set', async () => {
+  it('is accepted if the extra fields come from a newer release of the operator', async () => {
     const depotOf = <F extends object>(fields: F) =>
       defineResource({
         ...{ group: 'front.example', kind: 'Depot' },
@@ -214,7 +214,7 @@ describe('A status that does not fit the schema of defineResource', () => {
     });
   });
 
-  it('may be completed by fields of other writers, which only the server can merge', async () => {
+  it('is accepted if required fields are missing that other writers have set', async () => {
     start((status) => {
       status.set({ phase, disk: { used: 1 } as never });
     });

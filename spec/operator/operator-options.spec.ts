@@ -39,7 +39,7 @@ describe('Operator', () => {
   };
 
   describe('the description of an Operator', () => {
-    it('yields the resources, the watched kinds and the rules of the role', () => {
+    it('provides the resources, the watched kinds and the rules of the role', () => {
       const operator = new Operator('tenants');
       operator
         .for(Tenant)
@@ -92,7 +92,7 @@ describe('Operator', () => {
       expect(verbs).to.include('patch');
     });
 
-    it('requests permission to install only its own custom resources with installCrds', () => {
+    it('requests permission to install only its own custom resources if installCrds is set', () => {
       const operator = new Operator('tenants', { installCrds: true });
       operator.for(Tenant).reconciles(() => done());
       const ofCrds = managed(operator)
@@ -104,7 +104,7 @@ describe('Operator', () => {
       ]);
     });
 
-    it('rejects installCrds with a conversion webhook, whose address is only in the manifests', () => {
+    it('rejects installCrds if there is a conversion webhook, whose address is only in the manifests', () => {
       const webhooks = [{ type: 'conversion', name: 'tenants.front.example' } as never];
       expect(() => new Operator('tenants', { installCrds: true, webhooks })).to.throw(
         'Operator: installCrds is not possible with a conversion webhook; install the CRDs that `operator-builder manifests` writes',
@@ -124,7 +124,7 @@ describe('Operator', () => {
       },
     });
 
-    it('warns about a resource that is converted by functions, but by no webhook', () => {
+    it('warns about a resource that is converted by functions if no conversion webhook calls them', () => {
       const warned = (webhooks: readonly Webhook[]): readonly string[] => {
         const lines: LogLine[] = [];
         const operator = new Operator('shops', { resources: [Shop, Tenant], webhooks });
@@ -138,7 +138,7 @@ describe('Operator', () => {
       expect(warned([conversionWebhook(Shop)])).to.deep.equal([]);
     });
 
-    it('rejects installCrds of a resource that is converted by functions, because a definition cannot call them', () => {
+    it('rejects installCrds of a resource that is converted by functions, because a CRD cannot call them', () => {
       const refusal =
         'Operator: installCrds is not possible for Shop, whose versions are converted by functions; serve its conversionWebhook, and install the CRDs that `operator-builder manifests` writes';
       expect(() => new Operator('shops', { resources: [Shop], installCrds: true })).to.throw(
@@ -159,7 +159,7 @@ describe('Operator', () => {
       expect(() => operator.for(Deployment).reconciles(() => 5)).not.to.throw();
     });
 
-    it('rejects a link of an unowned kind at compile time', () => {
+    it('rejects a builder method for a kind that is not owned at compile time', () => {
       const operator = new Operator('tenants');
       operator
         .for(Tenant)
@@ -187,7 +187,7 @@ describe('Operator', () => {
         });
     });
 
-    it('takes read-only lists and objects as fields of the status', () => {
+    it('accepts read-only lists and objects as fields of the status', () => {
       const status = s.status({ zones: s.array(s.string()), sizes: s.map(s.integer()) });
       const version = { name: 'v1', schema: s.object({ spec: s.object({}) }), status };
       const Place = defineResource({ group: 'a.example', kind: 'Place', versions: [version] });
@@ -201,7 +201,7 @@ describe('Operator', () => {
     });
   });
 
-  it('refuses two controllers with the same name, with a remedy that works', () => {
+  it('refuses two controllers with the same name, and tells how to name them', () => {
     const kinds = ['a.example', 'b.example'].map((group) =>
       defineResource({
         ...{ group, kind: 'Cluster' },
@@ -239,7 +239,7 @@ describe('Operator', () => {
     expect(process.exitCode).to.equal(exitCode);
   });
 
-  it('warns about a definition in the cluster that lacks the conversion of its resource', async () => {
+  it("warns about a CRD in the cluster that does not call the operator's conversion webhook", async () => {
     const one = (field: string) => s.object({ spec: s.object({ [field]: s.string() }) });
     const Kiosk = defineResource({
       ...{ group: 'front.example', kind: 'Kiosk' },
@@ -268,7 +268,7 @@ describe('Operator', () => {
     await running;
   });
 
-  it('warns about writes that a handler did not await, and names the reason when it refuses later ones', async () => {
+  it("warns about writes that a handler did not await, and gives this reason when it refuses the handler's later writes", async () => {
     const client = cluster.client();
     const metadata = { name: 'unawaited', namespace: 'default' };
     const lines: LogLine[] = [];
@@ -318,7 +318,7 @@ describe('Operator', () => {
     ]);
   });
 
-  it('ends as a program with exit code 1 and a message if a reconcile ignores its signal', async () => {
+  it('main ends with exit code 1 and a message if a reconcile ignores its signal', async () => {
     const metadata = { name: 'held', namespace: 'default' };
     await cluster.client().create({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
     const stop = new AbortController();
@@ -349,7 +349,7 @@ describe('Operator', () => {
     [['--metrics-auth'], /^--metrics-auth: the namespace is not known; /],
     [['--metrics-cert-dir', '/none/metrics'], /\/none\/metrics/],
   ] as const) {
-    it(`serves metrics as a program if only the flag ${args[0]} enables them`, async () => {
+    it(`main serves metrics even if only the flag ${args[0]} requests them`, async () => {
       const operator = new Operator('measured');
       operator.for(Tenant).reconciles(() => done());
       const { exitCode } = process;

@@ -9,11 +9,11 @@ import { operatorTroubleSuite } from './suite/trouble-suite.js';
 
 describe('Operator on the embedded server', () => operatorSuite(embeddedTarget));
 
-describe('An Operator amid failures on the embedded server', () => {
+describe('An Operator when requests or handlers fail, on the embedded server', () => {
   operatorTroubleSuite(embeddedTarget);
 });
 
-describe('An Operator amid concurrent changes on the embedded server', () => {
+describe('An Operator whose objects change concurrently, on the embedded server', () => {
   operatorRacesSuite(embeddedTarget);
 });
 

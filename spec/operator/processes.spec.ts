@@ -13,7 +13,7 @@ import type { Rule } from '../manager/grant.js';
 import { SpecProcess } from '../manager/processes/spec-process.js';
 
 describe('The program of an operator', () => {
-  it('ends with exit code 1 although a reconcile that ignores its signal keeps a timer', async () => {
+  it('ends with exit code 1 although a reconcile that ignores its signal has a pending timer', async () => {
     const lines: string[] = [];
     const program = new SpecProcess('deaf', new URL('./deaf-program.ts', import.meta.url), {
       onLine: (line) => void lines.push(line),
@@ -31,7 +31,7 @@ describe('The program of an operator', () => {
     }
   });
 
-  it('ends with exit code 0 at a SIGTERM while it reviews its access', async () => {
+  it('ends with exit code 0 at a SIGTERM while it reviews its own permissions', async () => {
     const paths: string[] = [];
     const silent = createServer(({ url = '' }) => void paths.push(url)).listen(0, '127.0.0.1');
     await once(silent, 'listening');
@@ -84,7 +84,7 @@ describe('The program of an operator', () => {
     const metricsUrl = (lines: readonly LoggedLine[]) =>
       lines.find(({ msg }) => msg === 'metrics-server listens')?.url;
 
-    it('names the rights that its role lacks for leader election and for authenticated metrics', () =>
+    it('names the permissions that its role lacks for leader election and for authenticated metrics', () =>
       running([configMaps], (lines) => {
         const missing = reviews(lines).map(({ level, msg, missing: rights }) => [
           `${level} ${msg.split(' is ')[0]}`,
@@ -102,7 +102,7 @@ describe('The program of an operator', () => {
         expect(metricsUrl(lines)).to.match(/^http:/);
       }));
 
-    it('elects a leader and authenticates the readers of its metrics where its role allows it', () =>
+    it('elects a leader and authenticates the readers of its metrics if its role permits this', () =>
       running([everything], async (lines) => {
         expect(reviews(lines)).to.deep.equal([]);
         expect(metricsUrl(lines)).to.match(/^https:/);

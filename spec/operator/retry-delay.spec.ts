@@ -16,7 +16,7 @@ describe('The retry of a handler that throws an error with retryAfterMs', () => 
     await target.close();
   });
 
-  it('waits as long as the error requests, in a reconcile and in a clean-up', async () => {
+  it('waits as long as the error requests, in reconciles and in finalizes', async () => {
     const delays: (number | undefined)[] = [];
     const limited = (): never => {
       throw Object.assign(new Error('the provider is busy'), { retryAfterMs: 45_000 });

@@ -35,12 +35,12 @@ describe('Operator.run', () => {
     });
   }
 
-  it('prefers the option logFormat to the command line', async () => {
+  it('uses the option logFormat instead of the command line', async () => {
     const line = readCommandLine(['--log-format=json']);
     expect((await outputOf({ logFormat: 'text' }, line, place(undefined))).feed).to.be.an('object');
   });
 
-  it('uses a given logger and prints no feed', async () => {
+  it('uses a logger that is passed, and then prints no feed', async () => {
     const output = await outputOf({ logger: silentLogger }, readCommandLine([]), place(80));
     expect(output).to.deep.equal({ logger: silentLogger });
   });
@@ -81,7 +81,7 @@ describe('Operator.run', () => {
     ],
     ...['debug', 'info', 'error'].map((level) => [[`--log-level=${level}`], { logLevel: level }]),
   ] as [string[], object][]) {
-    it(`reads ${args.join(' ') || 'no options'}`, () => {
+    it(`derives the settings from ${args.join(' ') || 'no options'}`, () => {
       expect(readCommandLine(args)).to.deep.equal({ ...unset, ...read });
     });
   }
@@ -93,7 +93,7 @@ describe('Operator.run', () => {
     ['--webhook-port=http', '--webhook-port: want 0 to 65535, got http'],
     ['--webhook-port=', '--webhook-port: want 0 to 65535, got '],
   ] as const) {
-    it(`rejects ${arg}`, () => {
+    it(`rejects the argument ${arg}`, () => {
       expect(() => readCommandLine([arg]))
         .to.throw(problem)
         .with.property('code', 'InvalidOption');

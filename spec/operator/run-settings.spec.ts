@@ -35,7 +35,7 @@ interface Served {
 
 const nothing: Served = { health: undefined, metrics: undefined, isElected: false, warnings: [] };
 
-describe('The servers and the election of a started operator', () => {
+describe('The HTTP servers and the leader election of a started operator', () => {
   let cluster: EmbeddedCluster;
   const env = { ...process.env };
   before(async () => {
@@ -139,7 +139,7 @@ describe('The servers and the election of a started operator', () => {
       });
     }
 
-    it('serve metrics to everyone on a given port, and run without an election, if the role lacks the rights for both', async () => {
+    it('serve metrics without authentication, and run without an election, if the role lacks the permissions for both', async () => {
       const options = { isPod: true, rules: ofTheOperator };
       const warnings = [lacksElection, lacksReviews];
       const lesser = { ...inPod, isElected: false, metrics: 'http 200' };

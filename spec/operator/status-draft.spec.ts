@@ -46,7 +46,7 @@ describe('The status that a handler sets', () => {
     });
   });
 
-  it('is overridden by the conditions of a failure where both contradict each other', () => {
+  it('is combined with the conditions of a failure, which decide unless the handler reports the same status', () => {
     const draft = new Draft(shop());
     draft.setCondition(condition('Ready', 'True'));
     draft.setCondition(condition('Degraded', 'True', 'Broken'));
@@ -65,7 +65,7 @@ describe('The status that a handler sets', () => {
     });
   });
 
-  it('records whether it shows the object as not ready, and what the handler waits for', () => {
+  it('records whether the handler has set Ready to False, and what it waits for', () => {
     const draft = new Draft(shop());
     expect([draft.isUnready, draft.waitsFor(undefined)]).to.deep.equal([false, undefined]);
     draft.setCondition(condition('BackedUp', 'False'));
@@ -92,7 +92,7 @@ describe('The status that a handler sets', () => {
     ]);
   });
 
-  it('calls onLost before it drops fields or conditions, but not for setWaiting', () => {
+  it('calls onLost for each set and setCondition that has no effect, but not for setWaiting', () => {
     const lost: string[] = [];
     const draft = new Draft(shop(), (method) => void lost.push(method));
     draft.setWaiting('a Pod');
@@ -123,7 +123,7 @@ describe('The status that a handler sets', () => {
       'status.setCondition A: unknown option "mesage"; did you mean "message"?',
     ],
   ] as const) {
-    it(`refuses a condition: ${problem}`, () => {
+    it(`refuses an invalid condition: ${problem}`, () => {
       expect(() => new Draft(shop()).setCondition(given as never)).to.throw(problem);
     });
   }
@@ -149,13 +149,13 @@ describe('The status that a handler sets', () => {
       "status.set: observedGeneration can't be set; the operator sets it",
     ],
   ] as const) {
-    it(`refuses fields: ${problem}`, () => {
+    it(`refuses invalid fields: ${problem}`, () => {
       expect(() => new Draft(shop()).set(given as never)).to.throw(problem);
     });
   }
 });
 
-describe('A failure that is not shown yet', () => {
+describe('A failure that is not yet in the status of the object', () => {
   const contextOf = (types: readonly string[], more: Partial<ReconcileContext> = {}) =>
     ({
       ...{ planning: false, moreTriggers: 0, ...more },
@@ -211,7 +211,7 @@ describe('A failure that is not shown yet', () => {
       false,
     ],
   ] as const) {
-    it(`is returned to the next reconcile only where it still applies: ${what}`, () => {
+    it(`is passed to the next reconcile of the object if it still applies there: ${what}`, () => {
       const failures = new UnshownFailures();
       expect(failures.keep(shop(), failure, contextOf([]))).to.equal(kept);
       expect(failures.take(shop({ uid: 'other' }), context)).to.equal(undefined);
@@ -221,7 +221,7 @@ describe('A failure that is not shown yet', () => {
     });
   }
 
-  it('is not remembered if it occurred in a plan', () => {
+  it('is not kept if it occurred in a plan', () => {
     const failures = new UnshownFailures();
     expect(failures.keep(shop(), terminal, contextOf([], planning))).to.equal(false);
     expect(failures.take(shop(), contextOf(['retry']))).to.equal(undefined);

@@ -7,7 +7,7 @@ import { rememberingLogger } from '../manager/manager-setup.js';
 import type { LogLine } from '../manager/manager-setup.js';
 import { Stage, Tenant } from './suite/stage.js';
 
-describe('An operator whose handler does not await its chain', () => {
+describe('An operator whose handler does not await the reconcile of its builder chain', () => {
   let target: Awaited<ReturnType<typeof embeddedTarget>>;
   let stage: Stage;
 
@@ -89,7 +89,7 @@ describe('An operator whose handler does not await its chain', () => {
     expect(message).to.equal('another problem');
   });
 
-  describe('with a chain that `reconciles` made', () => {
+  describe('with a chain in the handler reconciles', () => {
     const handlers: readonly (readonly [string, ReconcileHandler<Tenant, 'ConfigMap'>])[] = [
       ['nothing of it ran', ({ builder }) => void builder.configMap({ name: 'env' })],
       [
@@ -109,7 +109,7 @@ describe('An operator whose handler does not await its chain', () => {
       ],
     ];
     for (const [title, handle] of handlers) {
-      it(`names the link without effect and the remedy: ${title}`, async () => {
+      it(`names the object of the chain that is never reconciled, and what to call: ${title}`, async () => {
         stage.operator.for(Tenant).owns(ConfigMap).reconciles(handle);
         stage.start();
         await stage.create('acme');
@@ -118,7 +118,7 @@ describe('An operator whose handler does not await its chain', () => {
       });
     }
 
-    it('reports that reconciles returned a chain, and the remedy', async () => {
+    it('reports that reconciles returned a chain instead of awaiting it, and what to do', async () => {
       stage.operator
         .for(Tenant)
         .owns(ConfigMap)
@@ -130,7 +130,7 @@ describe('An operator whose handler does not await its chain', () => {
       expect(message).to.contain('got a chain; return the chain in builds(…)');
     });
 
-    it('reports no problem for stages, plans, a returned result, and an object that the handler sets not ready', async () => {
+    it('reports no problem with the chain if the handler returns a result, makes a plan or sets Ready to False', async () => {
       stage.operator
         .for(Tenant)
         .owns(ConfigMap)

@@ -15,7 +15,7 @@ const Kiosk = defineResource({
 });
 const Plain = defineResource({ group: 'front.example', kind: 'Plain', versions });
 
-describe('A resource whose versions functions convert', () => {
+describe('A resource whose versions are converted by functions', () => {
   const operator = { name: 'a', resources: [Kiosk, Plain] } as never;
   const { signal } = new AbortController();
   const clientThat = (answer: () => Promise<unknown>): Client =>
@@ -28,7 +28,7 @@ describe('A resource whose versions functions convert', () => {
       ),
     );
 
-  it('needs its webhook', () => {
+  it('needs a conversion webhook', () => {
     const webhook = (name: string, type = 'conversion') => ({ name, type });
     const withWebhooks = (...webhooks: readonly object[]) =>
       unservedConversions({ name: 'a', resources: [Kiosk, Plain], webhooks } as never);
@@ -50,12 +50,12 @@ describe('A resource whose versions functions convert', () => {
     ['is not installed', refused(404, 'NotFound'), []],
     ['may not be read', refused(403, 'Forbidden'), []],
   ] as const) {
-    it(`${names.length > 0 ? 'is' : 'is not'} reported if its definition ${what}`, async () => {
+    it(`${names.length > 0 ? 'is' : 'is not'} reported if its CRD ${what}`, async () => {
       expect(await unconvertedCrds(clientThat(answer), operator, signal)).to.deep.equal(names);
     });
   }
 
-  it('causes an error if its definition cannot be read for another reason', async () => {
+  it('causes an error if its CRD cannot be read for another reason', async () => {
     const failing = clientThat(refused(500, 'InternalError'));
     const end = await unconvertedCrds(failing, operator, signal).catch(errorMessage);
     expect(end).to.match(/^get CustomResourceDefinition: 500/);

@@ -15,7 +15,7 @@ const farm = (spec: object, metadata: object = {}): UnstructuredObject => ({
   spec,
 });
 
-describe('applyResource', () => {
+describe('applyResource, the kubectl apply of a plan', () => {
   let cluster: EmbeddedCluster;
   let client: Client;
 
@@ -36,7 +36,7 @@ describe('applyResource', () => {
 
   const defaults = { image: 'farm:1', config: 'one', workers: true, restless: false };
 
-  it('removes fields that the file no longer has, and keeps those of others', async () => {
+  it('removes fields that the file no longer has, and keeps those of other field managers', async () => {
     await apply(farm({ migration: 'a', barn: 'red' }, { labels: { a: '1', b: '2' } }));
     const body = { spec: { config: 'theirs' }, metadata: { labels: { c: '3' } } };
     await client.patch(Farm, { namespace, name: 'f' }, { type: 'merge', body });
@@ -69,7 +69,7 @@ describe('applyResource', () => {
   });
 
   for (const note of ['{', '1']) {
-    it(`treats the last-applied annotation ${note} as absent`, async () => {
+    it(`treats the invalid last-applied annotation ${note} as absent`, async () => {
       const annotations = { [lastAppliedAnnotation]: note };
       await client.create(farm({ migration: 'a' }, { namespace, annotations }));
       const { spec, metadata } = await apply(farm({ barn: 'blue' }));
@@ -78,7 +78,7 @@ describe('applyResource', () => {
     });
   }
 
-  it('uses the name of kubectl for the first server-side apply', async () => {
+  it('uses the field manager kubectl for the first server-side apply', async () => {
     const { metadata } = await apply(farm({ barn: 'red' }), { serverSide: true });
     expect(
       metadata.managedFields?.map(({ manager, operation }) => [manager, operation]),
@@ -89,7 +89,7 @@ describe('applyResource', () => {
     ['kubectl if it is among several managers', ['gitops', 'kubectl'], 'kubectl'],
     ['no earlier manager if kubectl is not among several', ['gitops', 'other'], undefined],
   ] as const) {
-    it(`applies as ${what}`, async () => {
+    it(`continues the earlier applies of ${what}`, async () => {
       const [first, second] = managers;
       await client.apply(farm({ barn: 'red' }, { namespace }), { fieldManager: first });
       await client.apply(farm({ migration: 'a' }, { namespace }), { fieldManager: second });
@@ -104,21 +104,21 @@ describe('applyResource', () => {
     ['updated', {}, true],
     ['applied with server-side apply', { serverSide: true }, true],
   ] as const) {
-    it(`refuses an unknown field of a resource that is ${how}`, async () => {
+    it(`refuses an unknown field if the resource is ${how}`, async () => {
       if (isThere) await apply(farm({ barn: 'red' }), options);
       const thrown = await apply(farm({ barm: 'blue' }), options).catch((error: unknown) => error);
       expect(thrown).to.be.an('error').with.property('message').that.includes('spec.barm');
     });
   }
 
-  it('keeps fields that are not in the file without a last-applied annotation', async () => {
+  it('without a last-applied annotation, keeps fields that are not in the file', async () => {
     await client.create(farm({ migration: 'a' }, { namespace }));
     const { spec } = await apply(farm({ barn: 'blue' }));
     expect(spec).to.deep.equal({ ...defaults, migration: 'a', barn: 'blue' });
   });
 
   for (const fieldManager of ['kubectl', 'gitops']) {
-    it(`uses server-side apply again after an apply by ${fieldManager}`, async () => {
+    it(`uses server-side apply if ${fieldManager} has applied the resource in this way before`, async () => {
       const first = farm({ migration: 'a', barn: 'red' }, { namespace });
       await client.apply(first, { fieldManager });
       const { spec, metadata } = await apply(farm({ barn: 'blue' }));
@@ -127,7 +127,7 @@ describe('applyResource', () => {
     });
   }
 
-  it('refuses to overwrite fields applied by others, unless forced', async () => {
+  it('refuses to overwrite fields that others have applied, unless conflicts are forced', async () => {
     await client.apply(farm({ barn: 'red' }, { namespace }), { fieldManager: 'gitops' });
     const settings = { serverSide: true, fieldManager: 'kubectl' };
     const refused = await apply(farm({ barn: 'blue' }), settings).catch((error: unknown) => error);

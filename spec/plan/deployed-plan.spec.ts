@@ -24,7 +24,7 @@ interface PlanJson {
   readonly manifests: readonly { readonly after?: { readonly kind: string } }[];
 }
 
-describe('A deployed operator that answers plans', () => {
+describe('A deployed operator that answers requests for plans', () => {
   const key = { namespace: 'default', name: 'a' };
   let cluster: EmbeddedCluster;
   let admin: ConnectedClient;
@@ -90,7 +90,7 @@ describe('A deployed operator that answers plans', () => {
     expect(text).to.include('4 to create, 0 to configure');
   });
 
-  it('reads YAML, and defaults the namespace by the query', async () => {
+  it('reads YAML, and takes the default namespace from the query', async () => {
     const yaml = 'apiVersion: shops.example/v1\nkind: Shop\nmetadata:\n  name: a\nspec: {}\n';
     const { text } = await ask(yaml, 'o', '?namespace=kube-system');
     expect(text).to.include('Plan for Shop kube-system/a');
@@ -134,7 +134,7 @@ describe('A deployed operator that answers plans', () => {
     expect(shopOperator().plannedKinds).to.deep.equal([Shop]);
   });
 
-  it("never shows a Secret's data in its objects", async () => {
+  it('never shows the data of a Secret that the operator creates', async () => {
     const { text } = await ask(shop({ password: 'second-secret' }), 'o', '?output=json');
     const { objects, manifests } = JSON.parse(text) as PlanJson;
     const ofSecret = [
@@ -149,7 +149,7 @@ describe('A deployed operator that answers plans', () => {
     }
   });
 
-  it('hides values of kinds that the user may not read', async () => {
+  it('hides the values of objects whose kinds the user has no right to read', async () => {
     const plan = await planned(shop({ greeting: 'hey' }), 'e');
     const texts = plan.objects.find(({ ref }) => ref.kind === 'ConfigMap');
     expect(texts?.changes).to.deep.equal([
@@ -166,7 +166,7 @@ describe('A deployed operator that answers plans', () => {
     expect(JSON.stringify(objects)).not.to.include('hello');
   });
 
-  it('includes the error of the operator, with planning true in its context', async () => {
+  it('contains the error that the handler throws, whose context has planning: true', async () => {
     const plan = await planned(shop({ fails: true }));
     expect(plan.error).to.equal('no stock, planning: true');
   });
@@ -184,7 +184,7 @@ describe('A deployed operator that answers plans', () => {
     });
   }
 
-  it('refuses a new resource to a user who may only change existing ones', async () => {
+  it('refuses a plan for a new resource to a user who has no right to create it', async () => {
     const { status, text } = await ask(shop({}, 'other'), 'e');
     expect({ status, message: message(text) }).to.deep.equal({
       status: 403,
@@ -192,7 +192,7 @@ describe('A deployed operator that answers plans', () => {
     });
   });
 
-  it('accepts a token for operators only, in the header that the proxy keeps', async () => {
+  it("accepts a token whose audience is only operators, in the header that the API server's proxy passes on", async () => {
     const apiVersion = 'v1';
     const account = { namespace: 'default', name: 'planner' };
     await admin.create({ apiVersion, kind: ServiceAccount.kind, metadata: account });
@@ -275,7 +275,7 @@ describe('A deployed operator that answers plans', () => {
     expect((await post(`${deployed.url}/metrics`, '', headers)).status).to.equal(405);
   });
 
-  it("is off while the operator's role does not allow dry runs", async () => {
+  it("refuses plans while the operator's role does not allow dry runs", async () => {
     await grant(admin, operatorRules);
     const { status, text } = await ask(shop({ greeting: 'hey' }));
     expect(status).to.equal(403);
@@ -283,7 +283,7 @@ describe('A deployed operator that answers plans', () => {
     await grant(admin, [...operatorRules, dryRuns]);
   });
 
-  it('is off without the option', async () => {
+  it('refuses plans without the option plans', async () => {
     const other = await DeployedOperator.start(
       shopOperator(),
       cluster.client({ user: 'operator' }),

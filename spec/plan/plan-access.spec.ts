@@ -66,7 +66,7 @@ describe('Plans for a cluster-scoped resource', () => {
     return post(`${deployed.url}/plan`, JSON.stringify(region), headers);
   }
 
-  it('refuses a user with rights in the namespace that the request names', async () => {
+  it('refuses a user who has rights only in the namespace that the request names', async () => {
     const { status, text } = await ask('t');
     expect(status, text).to.equal(403);
     expect(text).to.include('user tenant may not update Region north');
@@ -98,7 +98,7 @@ describe('Plans for a cluster-scoped resource', () => {
   });
 });
 
-describe('An operator whose metrics do not review their callers', () => {
+describe('An operator whose metrics server does not authenticate its clients', () => {
   const off = 'plans are off: they need authenticated metrics';
   let cluster: EmbeddedCluster;
 
@@ -108,7 +108,7 @@ describe('An operator whose metrics do not review their callers', () => {
 
   after(() => cluster.stop());
 
-  it('answers no plan, and logs the remedy', async () => {
+  it('answers no plans, and logs what to configure', async () => {
     const metrics = { host: '127.0.0.1', port: 0 };
     const deployed = await DeployedOperator.start(regionOperator(), cluster.client(), { metrics });
     const warnings = deployed.lines.filter(({ message }) => message === off);

@@ -131,7 +131,7 @@ describe('Answers to requests for plans', () => {
     return { status, message };
   };
 
-  it('plans two requests at once, and a third once one of them has ended', async () => {
+  it('makes two plans at once, and a third when one of them has ended', async () => {
     waits = true;
     const first = [ask(shop({})), ask(shop({}))];
     await eventually(() => expect(resume).to.have.lengthOf(2));
@@ -158,7 +158,7 @@ describe('Answers to requests for plans', () => {
     expect(failureOf(await answer)).to.deep.equal({ status: 504, message: late });
   });
 
-  it('reads bodies up to the limits', async () => {
+  it('reads bodies up to the limits of YAML and JSON', async () => {
     const yaml = `apiVersion: ${Shop.apiVersion}\nkind: Shop\nmetadata: { name: a }\nspec: {}\n#`;
     const sized = (text: string, bytes: number): string => text.padEnd(bytes, ' ');
     const json = { yaml: 131_072, json: 1_572_864 };
@@ -184,7 +184,7 @@ describe('Answers to requests for plans', () => {
     await client.delete(Shop, key);
   });
 
-  it('prints unchanged objects and JSON on request', async () => {
+  it('prints unchanged objects, or JSON, if the query requests this', async () => {
     await client.create(Shop.object({ metadata: key, spec: {} }));
     const unchanged = '  Shop default/a unchanged\n';
     const same = shop({});
@@ -234,7 +234,7 @@ describe('Answers to requests for plans', () => {
     await client.delete(Shop, key);
   });
 
-  it('answers without the message of the error if the code has a defect, and logs the error', async () => {
+  it('answers an unexpected error without its message, and logs the error', async () => {
     const failing = await ask(shop({}), {
       allows: () => {
         throw new Error('a secret');
@@ -258,7 +258,7 @@ describe('Answers to requests for plans', () => {
       .with.property('message', 'gone');
   });
 
-  it('refuses other groups and kinds', async () => {
+  it("refuses resources of other groups and kinds than the operator's", async () => {
     const kinds = 'operator shops plans no';
     for (const [apiVersion, kind] of [
       ['other.example/v1', 'Shop'],
@@ -270,7 +270,7 @@ describe('Answers to requests for plans', () => {
     }
   });
 
-  it('refuse a user whom the metrics server refuses, and add the remedy', async () => {
+  it('refuse a user whom the metrics server refuses, and tell which right to grant', async () => {
     for (const [status, remedy] of [
       [401, 'send a token that the API server accepts'],
       [429, 'try again later'],

@@ -33,7 +33,7 @@ async function codeOf(work: Promise<unknown>): Promise<unknown> {
   );
 }
 
-describe('planningClient', () => {
+describe('planningClient, which simulates the writes of a plan', () => {
   let cluster: EmbeddedCluster;
   let client: Client;
   let planning: Client;
@@ -52,7 +52,7 @@ describe('planningClient', () => {
 
   const data = async (): Promise<unknown> => (await planning.get(ConfigMap, key)).data;
 
-  it('reads objects it has created, which the server does not have', async () => {
+  it('reads objects that it has created, although the server does not have them', async () => {
     const made = await planning.create(configMap({ x: '1' }, { labels: { app: 'shop' } }));
     expect(made.metadata.uid).to.be.a('string');
     expect(await data()).to.deep.equal({ x: '1' });
@@ -68,7 +68,7 @@ describe('planningClient', () => {
   for (const exists of [true, false]) {
     const what = exists ? 'existing objects' : 'objects it has created';
 
-    it(`merges writes to ${what}`, async () => {
+    it(`shows all writes to ${what} in later reads`, async () => {
       await (exists ? client : planning).create(configMap({ x: '1' }));
       const read = await planning.get(ConfigMap, key);
       await planning.update({ ...read, data: { x: '1', y: '2' } });
@@ -82,7 +82,7 @@ describe('planningClient', () => {
       if (exists) expect((await client.get(ConfigMap, key)).data).to.deep.equal({ x: '1' });
     });
 
-    it(`removes fields that an earlier apply to ${what} has set`, async () => {
+    it(`removes fields of ${what} that an earlier apply has set`, async () => {
       const by = { fieldManager: 'operator', force: true };
       await (exists ? client : planning).apply(configMap({ ready: '1/1', x: '1' }), by);
       await planning.apply(configMap({ note: 'of another' }), { fieldManager: 'other' });
@@ -103,7 +103,7 @@ describe('planningClient', () => {
       expect(await data()).to.deep.equal({ x: '2' });
     });
 
-    it(`keeps ${what} while they have finalizers`, async () => {
+    it(`keeps deleted ${what} while they have finalizers`, async () => {
       const finalizers = ['shops.example/till'];
       await (exists ? client : planning).create(configMap({}, { finalizers }));
       await planning.delete(ConfigMap, key);
@@ -117,7 +117,7 @@ describe('planningClient', () => {
     });
   }
 
-  it('removes fields that a manager no longer applies', async () => {
+  it('removes fields that a field manager no longer applies', async () => {
     const fieldManager = 'shop-operator';
     expect(
       (await planning.apply(configMap({ x: '1', y: '1' }), { fieldManager })).created,
@@ -126,7 +126,7 @@ describe('planningClient', () => {
     expect({ created, data: object.data }).to.deep.equal({ created: false, data: { x: '2' } });
   });
 
-  it('keeps a field that one manager drops and another has applied before', async () => {
+  it('keeps a field that one manager stops applying and another manager still applies', async () => {
     const { spec, ...named } = deploymentOf('web:1');
     await client.apply({ ...named, spec: { ...spec, replicas: 4 } }, { fieldManager: 'shop' });
     const kept = { ...named, spec: { replicas: 4 } } as Deployment;
@@ -166,7 +166,7 @@ describe('planningClient', () => {
     });
   }
 
-  it('keeps a simulated status in other writes', async () => {
+  it('keeps a simulated status when another field is written', async () => {
     await client.create(configMap({ x: '1' }));
     const seen = await planning.patch(ConfigMap, key, { type: 'merge', body: { data: {} } });
     const state = planned.get(ConfigMap, key);
@@ -180,12 +180,12 @@ describe('planningClient', () => {
     expect(now.metadata.labels).to.deep.equal({ app: 'shop' });
   });
 
-  it('returns errors of the server', async () => {
+  it('throws the errors that the server returns', async () => {
     expect(await codeOf(planning.create(configMap({}, { name: 'Not A Name' })))).to.equal(422);
     expect(await codeOf(planning.delete(ConfigMap, key))).to.equal(404);
   });
 
-  it('deletes the selected objects of a collection, if the server would', async () => {
+  it('simulates a deletion of a collection with a label selector, if the server would accept it', async () => {
     await client.create(configMap({ x: '1' }, { labels: { app: 'shop' } }));
     await planning.create(configMap({ x: '2' }, { name: 'b', labels: { app: 'shop' } }));
     await planning.create(configMap({ x: '3' }, { name: 'other' }));
@@ -202,7 +202,7 @@ describe('planningClient', () => {
     expect((await planning.list(ConfigMap, { namespace })).items).to.have.length(1);
   });
 
-  it('answers 404 like a server for an object that it has deleted', async () => {
+  it('answers 404 for an object that it has deleted, as the server does', async () => {
     await client.create(configMap({ x: '1' }));
     await planning.delete(ConfigMap, key);
     const error = await planning.get(ConfigMap, key).catch((thrown: unknown) => thrown);
@@ -241,7 +241,7 @@ describe('planningClient', () => {
     expect(await places({ controllerUid: 'u' })).to.deep.equal([namespace]);
   });
 
-  it("answers the caller's own dry runs from the plan, and does not record them", async () => {
+  it('answers dry runs of the operator itself from the plan, and does not record them', async () => {
     const dry = { fieldManager: 'shop', dryRun: true };
     const tried = async (): Promise<object> => {
       const { object, created } = await planning.apply(configMap({ x: '2' }), dry);
@@ -261,7 +261,7 @@ describe('planningClient', () => {
     expect(await data()).to.deep.equal({ y: '1' });
   });
 
-  it('checks preconditions of a deletion, and returns the object, as the server does', async () => {
+  it('checks the preconditions of a deletion, and returns the deleted object, as the server does', async () => {
     await client.create(configMap({ x: '1' }));
     const preconditions = { uid: 'another' };
     expect(await codeOf(planning.delete(ConfigMap, key, { preconditions }))).to.equal(409);
@@ -281,13 +281,13 @@ describe('planningClient', () => {
     expect(made.metadata.name).to.equal(name);
   });
 
-  it('keeps fields of all managers between their applies', async () => {
+  it('keeps the fields of each field manager when another manager applies', async () => {
     await planning.apply(configMap({ x: '1' }), { fieldManager: 'shop' });
     await planning.apply(configMap({ y: '1' }), { fieldManager: 'other' });
     expect(await data()).to.deep.equal({ x: '1', y: '1' });
   });
 
-  it('sends writes of Events and subresources as dry runs, and does not show them in reads', async () => {
+  it('sends writes of Events and subresources as dry runs to the server, and does not show them in reads', async () => {
     const reported = {
       ...{ eventTime: '2024-05-06T07:08:09.000000Z', reportingInstance: 'a' },
       ...{ action: 'Open', reason: 'Opened', type: 'Normal', metadata: key },

@@ -104,7 +104,7 @@ export function recreationSuite(room: () => PressRoom, { binds = false } = {}): 
     }
   }
 
-  it('plans show the changes of a Job, without the names and uids that the server generates', async () => {
+  it('plans show the changes of a Job that is recreated, without the names and UIDs that the server generates', async () => {
     const { client } = room();
     await run(press('job', 1));
     const before = await eventually(async () => {
@@ -143,7 +143,7 @@ export function recreationSuite(room: () => PressRoom, { binds = false } = {}): 
 
   const policy = { path: 'spec.podManagementPolicy', from: 'OrderedReady', to: 'Parallel' };
 
-  it('plans report that pods stay with onImmutable: recreateOrphan', async () => {
+  it('plans report that pods keep running with onImmutable: recreateOrphan', async () => {
     await run(press('kept', 1));
     const planned = await plan(press('kept', 2));
     const set = planned.steps[0]?.objects.find(({ ref }) => ref.kind === 'StatefulSet');
@@ -161,7 +161,7 @@ export function recreationSuite(room: () => PressRoom, { binds = false } = {}): 
 
   for (const version of binds ? [2, 3] : []) {
     const also = version === 3 ? ', until a change of their template replaces them' : '';
-    it(`plans report that the claims of a StatefulSet grow while its pods stay${also}`, async () => {
+    it(`plans report that the PersistentVolumeClaims of a StatefulSet grow while its pods keep running${also}`, async () => {
       const { client, namespace } = room();
       const name = `grown-${version}`;
       const claimKey = { namespace, name: `ink-${name}-0` };

@@ -77,7 +77,7 @@ function copying(
   return { name: 'copying', setup: (manager) => void manager.add(controller) };
 }
 
-describe('The cluster at rest in a plan', () => {
+describe('The simulated cluster of a plan after all rollouts', () => {
   let cluster: EmbeddedCluster;
   let client: Client;
 
@@ -168,7 +168,7 @@ describe('The cluster at rest in a plan', () => {
   });
   const qosClass = 'BestEffort';
 
-  it('has the final status of each kind, whether or not the server can default the object', async () => {
+  it('has the final status of each kind, even if the server cannot default the object', async () => {
     const room = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'new' } };
     const operator = copying([
       ...[deployment('web'), deployment('web-3', { replicas: 3 })],

@@ -69,7 +69,7 @@ describe('The steps of a plan', () => {
       .map(({ action, ref }) => `${action} ${ref.kind} ${ref.name}`),
   ];
 
-  it('include objects of an operator with sharding', async () => {
+  it('include objects of a controller with sharding', async () => {
     const shared = new Operator('farmers');
     shared
       .for(Farm, { status: false })
@@ -80,7 +80,7 @@ describe('The steps of a plan', () => {
     expect(steps.flatMap((step) => did(step)[1])).to.include('create ConfigMap field');
   });
 
-  it('lead from the first objects to the final status', async () => {
+  it('begin with the first objects and end with the final status', async () => {
     const { steps, settled, changed } = await plan({ migration: 'a', workers: false });
     expect({ settled, changed }).to.deep.equal({ settled: true, changed: true });
     expect(steps.map(did)).to.deep.equal([
@@ -102,7 +102,7 @@ describe('The steps of a plan', () => {
     ]);
   });
 
-  it('contain one step per workload that waits for an earlier one, then prune', async () => {
+  it('are one step for each workload that waits for an earlier workload, and then a step that prunes', async () => {
     await run({});
     const { steps, settled, rollouts, objects } = await plan({ image: 'farm:2', workers: false });
     expect(settled).to.equal(true);
@@ -142,14 +142,14 @@ describe('The steps of a plan', () => {
     expect(steps.map(did)).to.deep.equal([[[], ['create Farm f', 'create ConfigMap child']]]);
   });
 
-  it('contain no changes in a steady state', async () => {
+  it('contain no changes if the operator has nothing to change', async () => {
     await run({ workers: false });
     const { steps, settled, changed } = await plan({ workers: false });
     expect({ settled, changed }).to.deep.equal({ settled: true, changed: false });
     expect(steps.map(did)).to.deep.equal([[[], []]]);
   });
 
-  it('revert changes of others, and continue after the rollout', async () => {
+  it('revert changes of other clients, and continue after the rollout', async () => {
     await run({ workers: false });
     const patch = { type: 'merge', body: { spec: { replicas: 5 } } } as const;
     await client.patch(Deployment, { ...key, name: 'web' }, patch);
@@ -160,7 +160,7 @@ describe('The steps of a plan', () => {
     ]);
   });
 
-  it('include changes of other controllers of the operator', async () => {
+  it('include changes that other controllers of the same operator make', async () => {
     const { steps, settled } = await plan({ barn: 'red', workers: false });
     expect(settled).to.equal(true);
     const barn = steps[0]?.objects.find(({ ref }) => ref.kind === 'Barn');
@@ -175,7 +175,7 @@ describe('The steps of a plan', () => {
     ]);
   });
 
-  it('stop with a message if the operator does not settle', async () => {
+  it('stop with a message if the operator makes changes without end', async () => {
     const plans = await plan({ restless: true });
     expect(plans.settled).to.equal(false);
     expect(renderSteps(plans, {})).to.include('The operator did not settle');
@@ -212,7 +212,7 @@ describe('The steps of a plan', () => {
     expect(did(running.steps[0]!)[1]).to.include('create ConfigMap shed');
   });
 
-  it('end with what the operator waits for', async () => {
+  it('end with the message of the handler that still waits', async () => {
     const waiting = new Operator('waiting');
     waiting.for(Farm, { status: false }).reconciles(() => requeueAfter(1_000, 'seeds are ordered'));
     const { waits, settled } = await plan({}, waiting);
@@ -244,7 +244,7 @@ describe('The steps of a plan', () => {
     expect((await plan({ workers: false })).waits).to.equal(undefined);
   });
 
-  it('name no wait of another controller', async () => {
+  it('do not contain the message of another controller that waits', async () => {
     const Loan = defineResource({
       ...{ group: 'bank.example', kind: 'Loan' },
       versions: [{ name: 'v1', schema: s.object({ spec: s.object({}) }), status: s.status() }],
@@ -270,7 +270,7 @@ describe('The steps of a plan', () => {
     expect((await plan(given, loans)).waits).to.equal('the loan is too high');
   });
 
-  it('end with the wait of a chain after a rollout', async () => {
+  it('end with the message that a chain waits, although its rollouts are complete', async () => {
     const Mill = defineResource({
       ...{ group: 'farms.example', kind: 'Watermill' },
       versions: [{ name: 'v1', schema: s.object({ spec: s.object({}) }), status: s.status() }],

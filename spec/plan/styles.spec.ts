@@ -202,7 +202,7 @@ function realChange(id: string, before: Snapshot, after: Snapshot): readonly str
   return fields.length === 0 ? [] : [line('configure', id, fields)];
 }
 
-describe('A plan shows what the operator then does', () => {
+describe('A plan shows the changes that the operator then makes', () => {
   let cluster: EmbeddedCluster;
   let client: ConnectedClient;
 
@@ -246,7 +246,7 @@ describe('A plan shows what the operator then does', () => {
   }
 
   for (const [style, { type, operator }] of Object.entries(styles)) {
-    describe(`in the style ${style}`, () => {
+    describe(`of a controller in the style ${style}`, () => {
       const names = sampleOf(Object.keys(changes), 14);
       const outcomes = new Map<string, Outcome>();
 

@@ -110,7 +110,7 @@ function given(kind: string, version: string, spec: object): UnstructuredObject 
   return { apiVersion: `${kind.toLowerCase()}s.example/${version}`, kind, metadata: key, spec };
 }
 
-describe('A plan of a resource in another version than the reconciled one', () => {
+describe('A plan for a resource given in another version than the controller reconciles', () => {
   let cluster: EmbeddedCluster;
   let client: Client;
 
@@ -148,7 +148,7 @@ describe('A plan of a resource in another version than the reconciled one', () =
   }
 
   for (const serverSide of [false, true]) {
-    it(`gives the operator the converted object (${serverSide ? 'server' : 'client'}-side apply)`, async () => {
+    it(`gives the handler the converted object (${serverSide ? 'server' : 'client'}-side apply)`, async () => {
       await run(given('Disk', 'v1', { size: 1 }));
       const { changed } = await plan(given('Disk', 'v2', { storage: { size: 1 } }), serverSide);
       expect(changed).to.equal(false);
@@ -160,18 +160,18 @@ describe('A plan of a resource in another version than the reconciled one', () =
     });
   }
 
-  it('fills in the defaults of the reconciled version in a resource that does not exist yet', async () => {
+  it('adds the defaults of the reconciled version to a resource that does not exist yet', async () => {
     const made = await plan(given('Disk', 'v2', { storage: { size: 3 } }));
     expect(changesOf(made)).to.deep.include(['ConfigMap', 'data', undefined, { text: '3 ssd' }]);
     expect(made.error).to.equal(undefined);
   });
 
-  it('converts a resource that does not exist yet with the defaults of the given version', async () => {
+  it('adds the defaults of the given version to a resource that does not exist yet, before it is converted', async () => {
     const made = await plan(given('Tank', 'v2', {}));
     expect(changesOf(made)).to.deep.include(['ConfigMap', 'data', undefined, { text: '4' }]);
   });
 
-  it('plans no change of the objects if both versions have the same fields', async () => {
+  it('contains no change of the objects if both versions have the same fields', async () => {
     await run(given('Lamp', 'v1', { watts: 5 }));
     const { objects } = await plan(given('Lamp', 'v2', { watts: 5 }), true);
     const changed = objects.filter(({ action }) => action !== 'unchanged');

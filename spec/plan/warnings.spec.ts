@@ -33,7 +33,7 @@ function operatorNamed(name: string): Operator {
   return operator;
 }
 
-describe('Warnings of plans', () => {
+describe('Warnings of a plan', () => {
   const shelf = (wanted: object) => ({
     ...{ apiVersion: Shelf.apiVersion, kind: 'Shelf', metadata: { name: 'a' }, spec: wanted },
   });
@@ -77,7 +77,7 @@ describe('Warnings of plans', () => {
     expect(await warningsOf('shelves', { text: 'two', room: 'attic' })).to.deep.equal([]);
   });
 
-  it('do not suggest to own a kind for an object whose managers a user has cleared', async () => {
+  it('do not suggest to own a kind for an object whose managedFields a user has cleared', async () => {
     const body = { metadata: { managedFields: [{}] } };
     await client.patch(ConfigMap, book, { type: 'merge', body });
     expect(await warningsOf('shelves', { text: 'two' })).to.deep.equal([]);

@@ -86,7 +86,7 @@ function acting(reconcile: Reconcile): OperatorDefinition {
   return { name: 'yards', setup };
 }
 
-describe('A whole plan', () => {
+describe('A plan with all its steps', () => {
   let cluster: EmbeddedCluster;
   let client: Client;
 
@@ -121,7 +121,7 @@ describe('A whole plan', () => {
     }),
   });
 
-  it('shows a default that the server changes together with another field', async () => {
+  it('shows that the server removes a default when another field changes', async () => {
     await client.create(yard('y'));
     const podSpec = { containers: [{ name: 'c', image: 'app:1' }] };
     const building =
@@ -154,7 +154,7 @@ describe('A whole plan', () => {
     expect(String(invalid.error)).to.include('"Sometimes"');
   });
 
-  it('names entries of a list of a custom resource by the keys of its schema', async () => {
+  it('names list entries of a custom resource by the list map keys of its schema', async () => {
     const hosts = (...weights: number[]) =>
       weights.map((weight, index) => ({ ip: '10.0.0.1', port: 80 + index, weight }));
     await client.create(yard('y', { hosts: hosts(1, 2, 3) }));
@@ -252,7 +252,7 @@ describe('A whole plan', () => {
     ]);
   });
 
-  it('names the ConfigMaps and Secrets that cause a rollout, if nothing else changes', async () => {
+  it('names the ConfigMaps and Secrets that cause a rollout, if nothing else in the Pod template changes', async () => {
     const all = (x: string, image: string): readonly UnstructuredObject[] => [
       ...[configMap('db', x), configMap('shop-db', x), secret('keys', x), secret('unused', x)],
       workload('Deployment', 'map', 'web:1', { HASH_SHOP_DB: x, OTHER: '1' }),
@@ -287,7 +287,7 @@ describe('A whole plan', () => {
     ]);
   });
 
-  it('reconciles each existing object of the kind once a round', async () => {
+  it('calls the handler for each existing object of the kind once in each round', async () => {
     await client.create(yard('goes'));
     const calls: string[] = [];
     const { steps, settled } = await plan(async (own, { namespace: place = '', name }) => {
@@ -302,7 +302,7 @@ describe('A whole plan', () => {
     expect(calls).to.deep.equal(['default/y', 'default/y', ...others]);
   });
 
-  it('continues after a creation and after a deletion', async () => {
+  it('calls the handler again after a round in which it created or deleted an object', async () => {
     await client.create(configMap('old', '1'));
     const { steps } = await plan(async (own) => {
       const has = async (name: string): Promise<boolean> =>
@@ -316,7 +316,7 @@ describe('A whole plan', () => {
     ]);
   });
 
-  it('replaces pods if at least one of two deletions deletes them', async () => {
+  it('shows that pods are replaced if a workload is deleted twice and at least one deletion deletes the pods', async () => {
     const agent = workload('DaemonSet', 'agent', 'web:1', {});
     const key = { namespace, name: 'agent' };
     await client.create(agent);
@@ -338,7 +338,7 @@ describe('A whole plan', () => {
     }
   });
 
-  it('ends after 10 rounds of changes, and after 30 steps', async () => {
+  it('ends after 10 rounds in which the handler still changes something, and after 30 steps', async () => {
     const deployment = (nth: number) => workload('Deployment', `d${nth}`, 'web:1', {});
     let count = 0;
     const restless = await plan((own) => {

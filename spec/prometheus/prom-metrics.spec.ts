@@ -10,8 +10,8 @@ async function textOf(registry: Registry): Promise<string[]> {
   return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 }
 
-describe('promMetrics', () => {
-  it('increments counters, by one by default', async () => {
+describe('promMetrics, metrics in a registry of prom-client', () => {
+  it('increments counters, by one if no value is given', async () => {
     const registry = new Registry();
     const counter = promMetrics(registry).counter(named);
     counter.add();
@@ -28,7 +28,7 @@ describe('promMetrics', () => {
     expect(await textOf(registry)).to.deep.equal(['metric{kind="a"} -2']);
   });
 
-  it('collects the values of callbacks when they are scraped', async () => {
+  it('calls collect callbacks when the metrics are scraped', async () => {
     const registry = new Registry();
     let [age, askings] = [1, 0];
     const askAge = (): void => {
@@ -50,7 +50,7 @@ describe('promMetrics', () => {
     expect(askings).to.equal(5);
   });
 
-  it('sorts observations into buckets', async () => {
+  it('counts the observations of a histogram in its buckets', async () => {
     const registry = new Registry();
     const options = { name: 'seconds', help: 'Help.', buckets: [0.1, 1] };
     const histogram = promMetrics(registry).histogram(options);

@@ -38,7 +38,7 @@ describe('scripts/release.js', () => {
   const text = (path: string) => readFile(join(folder, path), 'utf8');
   const manifest = async (path: string) => JSON.parse(await text(path)) as object;
 
-  it('sets the version of both packages, and moves the changes below it', async () => {
+  it('sets the version of both packages, and puts the unreleased changes under the heading of the version', async () => {
     await release('7.1.0');
     expect(await manifest('package.json')).to.include({ version: '7.1.0' });
     expect(await manifest('package-lock.json')).to.include({ version: '7.1.0' });
@@ -52,7 +52,7 @@ describe('scripts/release.js', () => {
     await release('--check', 'v7.1.0');
   });
 
-  it('keeps the format of the manifests', async () => {
+  it('keeps the formatting of package.json', async () => {
     const before = await text('package.json');
     const { version } = JSON.parse(before) as { readonly version: string };
     await release('7.1.0');
@@ -86,7 +86,7 @@ describe('scripts/release.js', () => {
     expect(await failure('7.1.0')).to.contain('CHANGELOG.md has no changes');
   });
 
-  it('refuses a tag that packages or the changelog do not have', async () => {
+  it('refuses a tag whose version the packages or the changelog do not have', async () => {
     expect(await failure('--check', 'v9.9.9')).to.contain('tag v9.9.9: package.json has version');
     await release('7.1.0');
     await writeFile(join(folder, 'CHANGELOG.md'), '## Unreleased\n');

@@ -73,7 +73,7 @@ class LoopLink implements Resource {
 
 // The cases about finalizers, pauses, parallel controllers and status are in framework/suite: finalizers.ts,
 // pausing.ts, parallel.ts, passes.ts.
-describe('cancellation, flags, unwrapping and retries in a resource chain', () => {
+describe('cancellation, flags, unwrap and retries in a resource chain', () => {
   for (const { name, process, method, steps } of passes) {
     describe(name, () => {
       let notes: Notes;
@@ -97,7 +97,7 @@ describe('cancellation, flags, unwrapping and retries in a resource chain', () =
         expect(notes.ran).to.deep.equal([`r1.${method}`, `r2.${method}`]);
       });
 
-      it('skips r3 and r4 when r2 cancels the reconciliation', async () => {
+      it('skips r3 and r4 when r2 cancels the whole reconciliation', async () => {
         const r2 = notes.plain('r2', {
           [method]: (context: Context) => context.cancelReconciliation(),
         });
@@ -107,13 +107,13 @@ describe('cancellation, flags, unwrapping and retries in a resource chain', () =
         expect(context.reconciliationCanceled).to.deep.include({ resource: 'r2', step: method });
       });
 
-      it('runs r3 and r4 when r2 cancels its resource', async () => {
+      it('runs r3 and r4 when r2 cancels only its own resource', async () => {
         const r2 = notes.plain('r2', { [method]: (context: Context) => context.cancelResource() });
         await process(newPass(), tenant, around(r2));
         expect(notes.ran).to.deep.equal(['r1', 'r2', 'r3', 'r4'].map((r) => `${r}.${method}`));
       });
 
-      it('runs nothing further after a cancellation in r2.getDesiredState', async () => {
+      it('runs no further step or resource after r2.getDesiredState cancels the reconciliation', async () => {
         const r2 = notes.crud('r2', {
           getDesiredState: (context) => context.cancelReconciliation(),
         });
@@ -122,7 +122,7 @@ describe('cancellation, flags, unwrapping and retries in a resource chain', () =
         expect(notes.ran).to.deep.equal([`r1.${method}`, ...ofR2]);
       });
 
-      it('skips only the rest of r0 when r0.applyUpdate cancels the resource', async () => {
+      it('skips only the later steps of r0 when r0.applyUpdate cancels the resource', async () => {
         const acts = { applyUpdateChange: (context: Context) => context.cancelResource() };
         const r0 = notes.crud('r0', acts, { order: ['create', 'update', 'delete'] });
         await process(newPass(), tenant, [r0, notes.crud('r1')]);
@@ -132,7 +132,7 @@ describe('cancellation, flags, unwrapping and retries in a resource chain', () =
         expect(notes.ran).to.deep.equal([...all, ...steps.map((step) => `r1.${step}`)]);
       });
 
-      it('applies create, update and delete when the patch sets all three to undefined', async () => {
+      it('applies create, update and delete although the patch sets all three changes to undefined', async () => {
         await process(newPass(), tenant, [notes.crud('r1')]);
         expect(notes.ran).to.deep.equal(steps.map((step) => `r1.${step}`));
       });
@@ -143,11 +143,11 @@ describe('cancellation, flags, unwrapping and retries in a resource chain', () =
     });
   }
 
-  describe('flags', () => {
+  describe('flags of the context', () => {
     for (const times of [0, 1, 3]) {
       const told = times === 0 ? 'unset' : `set ${times === 1 ? 'once' : 'three times'}`;
       for (const { name, set, isSet } of flags) {
-        it(`the flag "${name}" affects no other flag when ${told}`, () => {
+        it(`the flag "${name}" changes no other flag when it is ${told}`, () => {
           const context = newPass();
           for (let n = 0; n < times; n++) set(context);
           expect(isSet(context)).to.equal(times > 0);
@@ -157,7 +157,7 @@ describe('cancellation, flags, unwrapping and retries in a resource chain', () =
     }
   });
 
-  describe('unwrap', () => {
+  describe('unwrap of a resource', () => {
     const innermost = new Notes().plain('r1');
 
     it('returns a resource without wrappers unchanged', () => {
@@ -165,7 +165,7 @@ describe('cancellation, flags, unwrapping and retries in a resource chain', () =
     });
 
     for (const depth of [1, 2, 3, 4]) {
-      it(`unwraps depth ${depth}`, () => {
+      it(`returns the innermost resource of ${depth} wrappers`, () => {
         expect(unwrap(wrappedBy(depth))).to.equal(innermost);
       });
     }
@@ -174,11 +174,11 @@ describe('cancellation, flags, unwrapping and retries in a resource chain', () =
       expectLoop(circle(1)[0]!);
     });
 
-    it('rejects a cycle of three', () => {
+    it('rejects three resources that wrap each other in a circle', () => {
       expectLoop(circle(3)[0]!);
     });
 
-    it('rejects a chain that ends in a cycle', () => {
+    it('rejects wrappers whose innermost ones wrap each other in a circle', () => {
       expectLoop({ ...innermost, name: 'tail', wrapped: circle(3)[1]! });
     });
 
@@ -199,13 +199,13 @@ describe('cancellation, flags, unwrapping and retries in a resource chain', () =
     }
   });
 
-  describe('retry', () => {
+  describe('a wrapper that retries', () => {
     for (const { failures, called } of [
       { failures: 1, called: 'two' },
       { failures: 2, called: 'three' },
     ]) {
       const often = failures === 1 ? 'once' : 'twice';
-      it(`calls getCurrentState ${called} times when it fails ${often}, and the rest once`, async () => {
+      it(`calls getCurrentState ${called} times when it fails ${often}, and each other step once`, async () => {
         const notes = new Notes();
         let left = failures;
         const getCurrentState = (): void => {

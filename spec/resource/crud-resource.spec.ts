@@ -22,7 +22,7 @@ describe('CrudResource', () => {
     expect(notes.ran).to.deep.equal(updateSteps.map((step) => `r.${step}`));
   });
 
-  it('builds the patch of a deletion by newDeletePatch, and applies its changes in the order of an update', async () => {
+  it('calls newDeletePatch in a deletion, and applies create, delete and update in the same order as otherwise', async () => {
     await notes.crud('r').ensureDeleted(newPass(), tenant);
     expect(notes.ran).to.deep.equal(deleteSteps.map((step) => `r.${step}`));
   });
@@ -31,7 +31,7 @@ describe('CrudResource', () => {
     const outcome = reads
       ? 'fails if its patch reads the state'
       : 'continues if its patch does not read the state';
-    it(`without a computable desired state, a deletion ${outcome}`, async () => {
+    it(`a deletion whose desired state cannot be computed ${outcome}`, async () => {
       const operations = {
         ...notes.operations('r', {
           getDesiredState: () => {
@@ -54,7 +54,7 @@ describe('CrudResource', () => {
     });
   }
 
-  it('applies each change that a patch sets, even one that is undefined, in the configured order', async () => {
+  it('applies each change that a patch sets, even if the change is undefined, in the configured order', async () => {
     const permutation = fc.shuffledSubarray([...parts], { minLength: 3 });
     const subset = fc.subarray([...parts]);
     const value = fc.constantFrom(undefined, null, 0, '', false, [], {});
@@ -105,13 +105,13 @@ describe('CrudResource', () => {
     ]);
   });
 
-  it('runs all steps although a state is undefined', async () => {
+  it('runs all steps even if a step returns undefined as the state', async () => {
     const operations = { ...notes.operations('r'), getCurrentState: () => undefined };
     await new CrudResource({ operations }).ensureCreated(newPass(), tenant);
     expect(notes.ran).to.have.length(5);
   });
 
-  it('calls the steps as methods of the operations', async () => {
+  it('calls the steps as methods, so that \`this\` is the operations object', async () => {
     class Operations {
       readonly name = 'r';
       readonly #found = 'found';
@@ -151,7 +151,7 @@ describe('CrudResource', () => {
     });
   }
 
-  it('accepts a patch created by another installed copy of this package', async () => {
+  it('accepts a patch that another installed copy of operator-builder created', async () => {
     const changeOf = (part: PatchPart) => (part === 'delete' ? { change: 1 } : undefined);
     const operations = {
       ...notes.operations('r'),
@@ -170,7 +170,7 @@ describe('CrudResource', () => {
     ['true', true],
     ['the class', Patch],
   ] as const) {
-    it(`rejects ${what} as a patch: names resource and step, applies nothing`, async () => {
+    it(`rejects ${what} as a patch in an error that names resource and step, and applies nothing`, async () => {
       const operations = {
         ...notes.operations('r'),
         newUpdatePatch: () => patch as unknown as Patch<unknown>,
@@ -190,7 +190,7 @@ describe('CrudResource', () => {
   describe('after each step', () => {
     for (const [n, step] of updateSteps.entries()) {
       for (const cancel of ['cancelReconciliation', 'cancelResource'] as const) {
-        it(`runs no further step once ${step} has called ${cancel}`, async () => {
+        it(`runs no further step when ${step} has called ${cancel}`, async () => {
           const resource = notes.crud('r', {
             [step]: (context: ResourceContext) => context[cancel](),
           });
@@ -199,7 +199,7 @@ describe('CrudResource', () => {
         });
       }
 
-      it(`runs no further step once the signal was aborted during ${step}`, async () => {
+      it(`runs no further step when the signal was aborted during ${step}`, async () => {
         const stop = new AbortController();
         const reason = new OperatorError('Stopped', 'the manager stops');
         const resource = notes.crud('r', { [step]: () => stop.abort(reason) });
@@ -211,7 +211,7 @@ describe('CrudResource', () => {
         expect(notes.ran).to.have.length(n + 1);
       });
 
-      it(`ends with the error of ${step}`, async () => {
+      it(`ends with the error that ${step} throws`, async () => {
         const resource = notes.crud('r', { [step]: () => Promise.reject(new Error('no')) });
         const error = await failureOf(resource.ensureCreated(newPass(), tenant));
         expect(error.message).to.equal(`Tenant shop/acme: resource r, ${step}: no`);
@@ -220,7 +220,7 @@ describe('CrudResource', () => {
     }
   });
 
-  it('cancels only the inner resource when a resource calls another one', async () => {
+  it('cancels only the inner resource when a resource calls another resource, which cancels itself', async () => {
     const inner = notes.crud('inner', { getCurrentState: (context) => context.cancelResource() });
     const outer = notes.crud('outer', {
       getCurrentState: async (context, object) => {

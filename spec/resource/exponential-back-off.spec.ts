@@ -84,7 +84,7 @@ describe('the limits of exponentialBackOff', () => {
 });
 
 describe('defaultBackOffFactory', () => {
-  it('creates back-offs of seven retries, each with its own count', () => {
+  it('creates back-offs of seven retries that are counted separately', () => {
     const factory = defaultBackOffFactory();
     const waits = waitsOf(factory(middle));
     expect(waits.map(Math.round)).to.deep.equal([500, 750, 1_125, 1_688, 2_531, 3_797, 5_695]);

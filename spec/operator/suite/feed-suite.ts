@@ -46,7 +46,7 @@ export function operatorFeedSuite(newTarget: NewTarget): void {
       if (!printed.out.includes(text)) throw new Error(`no ${text} in ${printed.out}`);
     });
 
-  it('prints its scope and one line for each object that it changes', async () => {
+  it("the feed prints the operator's namespaces, and one line for each object that it changes", async () => {
     const { namespace } = stage;
     await start({ NO_COLOR: '1' });
     expect(printed.out).to.equal(`operator ${operatorName}\nnamespaces: ${namespace}\n\nstarted\n`);
@@ -60,7 +60,7 @@ export function operatorFeedSuite(newTarget: NewTarget): void {
     expect(printed.error).to.equal('');
   });
 
-  it('prints a failed reconcile as one line with the verb, the object and the reason', async () => {
+  it('the feed prints a failed reconcile as one line with the verb, the object and the reason', async () => {
     const { namespace } = stage;
     await start({ NO_COLOR: '1' });
     await stage.create('acme', { env: { 'a key': '1' } });
@@ -68,7 +68,7 @@ export function operatorFeedSuite(newTarget: NewTarget): void {
     expect(printed.error).to.equal('');
   });
 
-  it('prints colours without NO_COLOR', async () => {
+  it('the feed prints colours without NO_COLOR', async () => {
     await start();
     await stage.create('acme');
     await shown(`\u001b[32m+\u001b[39m Tenant ${stage.namespace}/acme\n`);

@@ -41,7 +41,7 @@ export function operatorSuite(newTarget: NewTarget): void {
 
   after(() => target.close());
 
-  describe('builds', () => {
+  describe('a controller with builds', () => {
     const buildsFour = (operator: Operator): void => {
       operator
         .for(Tenant)
@@ -150,7 +150,7 @@ export function operatorSuite(newTarget: NewTarget): void {
       await stage.condition('acme', 'Degraded', 'False');
     });
 
-    it('prunes an object that is no longer chained, even the last of its kind', async () => {
+    it('prunes an object that the chain no longer contains, even the last of its kind', async () => {
       stage.operator
         .for(Tenant)
         .owns(ConfigMap, Secret)
@@ -170,7 +170,7 @@ export function operatorSuite(newTarget: NewTarget): void {
       await stage.condition('acme', 'Ready', 'True');
     });
 
-    it('rejects a link of an unowned kind and names the kind to add', async () => {
+    it('rejects an object whose kind is not owned, and names the kind to add to owns', async () => {
       stage.operator
         .for(Tenant)
         .owns(ConfigMap)
@@ -234,7 +234,7 @@ export function operatorSuite(newTarget: NewTarget): void {
     expect(await next.writes()).to.deep.equal([]);
   });
 
-  describe('reconciles', () => {
+  describe('a controller with reconciles', () => {
     it('records writes and failures of a handler that uses recordingClient', async () => {
       const { operator, namespace } = stage;
       const emitted: string[] = [];
@@ -389,8 +389,8 @@ export function operatorSuite(newTarget: NewTarget): void {
     expect(seen).to.deep.equal(['acme ', 'other ', 'acme gold']);
   });
 
-  describe('finalizes', () => {
-    it('cleans up before the object is deleted, and reports what it waits for', async () => {
+  describe('a controller with finalizes', () => {
+    it('cleans up before the object is deleted, and reports what the clean-up waits for', async () => {
       const cleaned: string[] = [];
       let backups = 2;
       stage.operator
@@ -419,7 +419,7 @@ export function operatorSuite(newTarget: NewTarget): void {
       expect(cleaned.every((name) => name === 'acme')).to.equal(true);
     });
 
-    it('is not finished while the handler waits for a watch event', async () => {
+    it('keeps the finalizer while finalizes waits for a watch event', async () => {
       stage.operator
         .for(Tenant)
         .owns(ConfigMap)
@@ -441,7 +441,7 @@ export function operatorSuite(newTarget: NewTarget): void {
       await target.eventually(() => isGone(stage));
     });
 
-    it('removes the finalizer of an earlier release if there is no clean-up', async () => {
+    it('removes the finalizer of an earlier release if there is no finalizes any more', async () => {
       stage.operator
         .for(Tenant)
         .owns(ConfigMap)
@@ -458,7 +458,7 @@ export function operatorSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('installs its custom resources before it watches them, with installCrds', async () => {
+  it('an operator with installCrds installs its custom resources before it watches them', async () => {
     const Shelf = defineResource({
       ...{ group: 'front.example', kind: 'Shelf' },
       versions: [{ name: 'v1', schema: s.object({ spec: s.object({}) }), status: s.status({}) }],
@@ -478,7 +478,7 @@ export function operatorSuite(newTarget: NewTarget): void {
     expect(metadata.managedFields?.map(({ manager }) => manager)).to.include(operatorName);
   });
 
-  it('reconciles step by step and reports the results of all steps in the status', async () => {
+  it('a handler can reconcile a chain step by step, and the status reports the results of all steps', async () => {
     const results: string[] = [];
     stage.operator
       .for(Tenant)

@@ -40,8 +40,8 @@ export function operatorRacesSuite(newTarget: NewTarget): void {
     expect(isNotFound(error)).to.equal(true);
   };
 
-  describe('an object that is deleted and created again', () => {
-    it('gets a status and objects of its own although its predecessor is still being built', async () => {
+  describe('an object that is deleted and created again with the same name', () => {
+    it('gets its own status and objects although a reconcile of the deleted object still runs', async () => {
       const [begun, held] = [deferred(), deferred()];
       let isFirst = true;
       stage.operator
@@ -81,7 +81,7 @@ export function operatorRacesSuite(newTarget: NewTarget): void {
       expect(writes.filter((resource) => resource === 'configmaps')).to.have.length(1);
     });
 
-    it('keeps its own finalizer although its predecessor is still being cleaned up', async () => {
+    it('keeps its finalizer although the clean-up of the deleted object still runs', async () => {
       const [begun, held] = [deferred(), deferred()];
       const cleaned: (string | undefined)[] = [];
       stage.operator
@@ -139,7 +139,7 @@ export function operatorRacesSuite(newTarget: NewTarget): void {
     expect(failures).to.deep.equal([]);
   });
 
-  it('reconciles an object with 300 kB in its spec, and then sends nothing while nothing changes', async () => {
+  it('reconciles an object with 300 kB in its spec, and sends nothing when only an annotation changes', async () => {
     const big = 'x'.repeat(300_000);
     stage.operator
       .for(Tenant)
@@ -161,7 +161,7 @@ export function operatorRacesSuite(newTarget: NewTarget): void {
     ['undefined', undefined, 'undefined was thrown, not an error'],
     ['an object', { code: 5 }, 'a thrown object with code'],
   ] as const) {
-    it(`reports in Ready a handler that throws ${title}`, async () => {
+    it(`reports in Ready that a handler throws ${title}`, async () => {
       stage.operator
         .for(Tenant)
         .owns(ConfigMap)
@@ -176,7 +176,7 @@ export function operatorRacesSuite(newTarget: NewTarget): void {
     });
   }
 
-  it('reports in Ready the result that a handler must return if it returns no chain', async () => {
+  it('reports in Ready what the handler of builds must return if it returns no chain', async () => {
     stage.operator
       .for(Tenant)
       .owns(ConfigMap)
@@ -187,7 +187,7 @@ export function operatorRacesSuite(newTarget: NewTarget): void {
     expect(ready.message).to.contain('return the chain, got nothing');
   });
 
-  it('stops despite a handler that ignores the signal, which then writes nothing', async () => {
+  it('stops although a handler ignores its signal, and refuses later writes of the handler', async () => {
     const begun = deferred();
     stage.operator
       .for(Tenant)

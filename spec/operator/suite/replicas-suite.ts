@@ -68,7 +68,7 @@ export function operatorReplicasSuite(newTarget: NewTarget): void {
     return names.map(by);
   }
 
-  it('processes of one operator reconcile each object in exactly one process, which writes its status once', async () => {
+  it('several processes of one operator reconcile each object in exactly one process, which writes the status once', async () => {
     const seen: [string[], string[]] = [[], []];
     stages.forEach(({ operator }, n) => {
       operator
@@ -141,7 +141,7 @@ export function operatorReplicasSuite(newTarget: NewTarget): void {
     expect(cleaning.filter((each) => each.startsWith('0'))).to.deep.equal([]);
   });
 
-  it('processes of operators with different names leave Ready to the first field manager, and warn once', async () => {
+  it('two operators for the same kind leave the condition Ready to the one that wrote it first, and warn once', async () => {
     const [first] = stages;
     const second = await Stage.after(first, 'licence-operator');
     const warnings: string[] = [];
@@ -186,7 +186,7 @@ export function operatorReplicasSuite(newTarget: NewTarget): void {
     }
   });
 
-  it('processes of one operator take over Ready from an operator that has stopped', async () => {
+  it('an operator takes over the condition Ready from a differently named operator that has stopped', async () => {
     const [first] = stages;
     const second = await Stage.after(first, 'renamed-operator');
     try {
@@ -210,7 +210,7 @@ export function operatorReplicasSuite(newTarget: NewTarget): void {
     }
   });
 
-  it('processes of one operator assign every object to the only process if no Lease namespace is configured', async () => {
+  it('a single process reconciles every object if no Lease namespace is configured', async () => {
     const [stage] = stages;
     stage.operator
       .for(Tenant)

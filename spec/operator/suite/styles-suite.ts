@@ -31,7 +31,7 @@ export function operatorStylesSuite(newTarget: NewTarget): void {
 
   after(() => target.close());
 
-  it('reconciles a resource chain, and deletes its objects with the owner', async () => {
+  it('an operator reconciles a resource chain, and deletes its objects with the owner', async () => {
     const env = objectsResource({
       name: 'env',
       types: [ConfigMap],
@@ -61,7 +61,7 @@ export function operatorStylesSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('reconciles a lifecycle, and prunes objects that a new release drops', async () => {
+  it('an operator reconciles a lifecycle, and prunes objects that a new release no longer contains', async () => {
     const type = System as unknown as ResourceType<System>;
     stage.operator
       .for(type, { name: 'system' })

@@ -6,10 +6,10 @@ import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 import { crashSample, isSampled } from '../../sample.js';
 import { gadgetScenario } from './suite/crash-scenarios.js';
 
-describe('a framework that crashes at any request', function () {
+describe('a Framework whose process crashes at any request', function () {
   this.timeout(240_000);
 
-  it('still adds finalizers, applies, pauses and deletes as without a crash', async () => {
+  it('has the same finalizers, objects, pauses and deletions afterwards as without a crash', async () => {
     // The cluster simulates no workloads, since the scenario has none.
     const cluster = () =>
       EmbeddedCluster.start({ clock: new VirtualClock(), random: seededRandom(1) });

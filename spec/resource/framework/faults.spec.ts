@@ -95,7 +95,7 @@ describe('a framework whose requests fail', () => {
   };
 
   for (const [name, on, fault, word] of whileCreated) {
-    it(`reports ${name}, and creates everything once the fault ends`, async () => {
+    it(`reports ${name}, and creates everything when the fault ends`, async () => {
       await Promise.all([create(), endure(on, fault)]);
       expect(await map()).to.equal(false);
       expect(await warnings()).to.satisfy(reports(word));
@@ -105,7 +105,7 @@ describe('a framework whose requests fail', () => {
   }
 
   for (const [name, on, fault, word] of whileDeleted) {
-    it(`reports ${name} in a deletion, keeps the order, and completes once the fault ends`, async () => {
+    it(`reports ${name} in a deletion, keeps the order, and completes the deletion when the fault ends`, async () => {
       await create();
       await driven.eventually(map);
       await target.admin.delete(type, key());

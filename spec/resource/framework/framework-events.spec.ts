@@ -43,7 +43,7 @@ class Feed<Item> implements AsyncIterable<Item> {
 describe('a framework that gets events from the informers of another library', () => {
   const open = scenes(embeddedTarget);
 
-  it('reconciles the objects passed to updateFunc and deleteFunc although it does not run', async () => {
+  it('reconciles the objects passed to updateFunc and deleteFunc although the framework has not been started', async () => {
     const scene = await open();
     const framework = scene.framework();
     const object = await scene.create('a');
@@ -58,7 +58,7 @@ describe('a framework that gets events from the informers of another library', (
     expect(scene.calls).to.have.length(2);
   });
 
-  it('processes calls for one object in sequence, and for others concurrently', async () => {
+  it('processes calls for one object one after the other, and calls for different objects concurrently', async () => {
     const scene = await open();
     const active: string[] = [];
     const together: string[] = [];
@@ -138,7 +138,7 @@ describe('a framework that gets events from the informers of another library', (
     expect(scene.recorded().join()).to.include("read only property 'uid'");
   });
 
-  it('retains no processed items of a stream', async () => {
+  it('keeps no reference to the items of a stream that it has processed', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const seen: WeakRef<object>[] = [];
@@ -181,7 +181,7 @@ describe('a framework that gets events from the informers of another library', (
     expect([error, isLeft]).to.deep.equal(['Error: it has no name', true]);
   });
 
-  it('requests no further item of a stream after an abort during an item', async () => {
+  it('requests no further item of a stream if the signal is aborted while it processes an item', async () => {
     const ending = new AbortController();
     let [asked, isLeft] = [0, false];
     const next = (): Promise<IteratorResult<Gadget>> => {
@@ -209,7 +209,7 @@ describe('a framework that gets events from the informers of another library', (
     expect([asked, isLeft, seen]).to.deep.equal([2, true, ['a-1', 'a-2']]);
   });
 
-  it('installs its definition before it processes events', async () => {
+  it('installs the CRD of its option crd before it processes events', async () => {
     const scene = await open();
     const framework = scene.framework({ crd: crdOf('Gadget') });
     const object = await scene.create('a');
@@ -244,7 +244,7 @@ describe('a framework that gets events from the informers of another library', (
     await scene.until(() => scene.lines.includes(line));
   });
 
-  it('leaves no timer of its events after its streams have ended', async () => {
+  it('leaves no timer for recorded Events after its streams have ended', async () => {
     const target = await embeddedTarget();
     const scene = await Scene.open(target);
     await installKinds(target);
@@ -273,7 +273,7 @@ describe('a framework that gets events from the informers of another library', (
     await target.close();
   });
 
-  it('queues objects of updateFunc while it runs', async () => {
+  it('adds the objects passed to updateFunc to its queue while it runs', async () => {
     const scene = await open();
     const { framework } = scene.run();
     const object = await scene.create('a');
@@ -284,7 +284,7 @@ describe('a framework that gets events from the informers of another library', (
     await scene.until(() => scene.calls.length > before);
   });
 
-  it('starts no watch of its own when it is given an informer', async () => {
+  it('starts no watch itself when it is given an informer', async () => {
     const scene = await open();
     const informer = callbackSource<KubernetesObject>({
       mapper: ({ metadata: { namespace = '', name = '' } }) => [{ namespace, name }],
@@ -333,7 +333,7 @@ describe('a framework that gets events from the informers of another library', (
     expect(errorsCounted).to.be.above(3);
   });
 
-  it('counts each error of its informer once, as an event "error"', async () => {
+  it('counts each error of its informer once in the metric of watch events, with the label "error"', async () => {
     const scene = await open();
     const registry = new Registry();
     const framework = scene.framework({ metrics: promMetrics(registry) });
@@ -361,7 +361,7 @@ describe('a framework that gets events from the informers of another library', (
     expect(String(await ended)).to.include('the stream broke');
   });
 
-  it('watches the kinds of configure while it processes streams', async () => {
+  it('watches the kinds that its option configure adds while it processes streams', async () => {
     const scene = await open();
     const framework = scene.framework({
       configure: (controller) =>
@@ -384,7 +384,7 @@ describe('a framework that gets events from the informers of another library', (
     expect(scene.calls).to.have.length(before + 1);
   });
 
-  it('reads again on the next call after a failed read', async () => {
+  it('reads the object again on the next call after a failed read', async () => {
     const scene = await open();
     let left = 1;
     const { client } = scene.operator;

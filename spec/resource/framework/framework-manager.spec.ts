@@ -56,7 +56,7 @@ class Lab {
   }
 }
 
-describe('a framework in a manager', () => {
+describe('a Framework in a Manager', () => {
   let lab: Lab;
   const start = async (...args: Parameters<typeof Lab.start>): Promise<Scene> => {
     lab = await Lab.start(...args);
@@ -64,7 +64,7 @@ describe('a framework in a manager', () => {
   };
   afterEach(() => lab.stop());
 
-  it('installs its custom resource before it watches, and leaves it in place on stop', async () => {
+  it('installs its CRD before it watches the kind, and does not delete the CRD on stop', async () => {
     const scene = await start({ kinds: false });
     const running = scene.run({ crd: crdOf('Gadget') });
     await scene.until(() => scene.create('a'));
@@ -74,7 +74,7 @@ describe('a framework in a manager', () => {
     expect([running.failure(), lab.clock.pendingTimers]).to.deep.equal([undefined, 0]);
   });
 
-  it('leaves no timer of its recorded events', async () => {
+  it('leaves no timer for its recorded Events', async () => {
     const scene = await start();
     const r1 = scene.resource('r1', {
       created: () => {
@@ -88,7 +88,7 @@ describe('a framework in a manager', () => {
     expect([running.failure(), lab.clock.pendingTimers]).to.deep.equal([undefined, 0]);
   });
 
-  it('retries the installation with its back-off', async () => {
+  it('retries the installation of its CRD with its back-off', async () => {
     const scene = await start({ kinds: false });
     const match = { user: 'operator', resource: 'customresourcedefinitions', verb: 'get' } as const;
     const fault = lab.cluster.faults.add({
@@ -108,7 +108,7 @@ describe('a framework in a manager', () => {
     expect(scene.lines.filter((line) => line.includes('tried again in'))).to.have.length(at);
   });
 
-  it('fails without ending the process when the back-off is exhausted', async () => {
+  it('rejects without ending the process when the back-off is exhausted', async () => {
     const scene = await start({ kinds: false });
     const match = { user: 'operator', resource: 'customresourcedefinitions' } as const;
     lab.cluster.faults.add({ match, effect: { type: 'status', code: 500 } });
@@ -118,7 +118,7 @@ describe('a framework in a manager', () => {
     expect(scene.lines.filter((line) => line.includes('tried again in'))).to.have.length(7);
   });
 
-  it('fails at once when the names of its custom resource are taken', async () => {
+  it('fails at once when another CRD has its names', async () => {
     const scene = await start();
     const crd = crdOf('Gadget');
     const metadata = { name: `widgets.${group}` };
@@ -129,7 +129,7 @@ describe('a framework in a manager', () => {
     expect(String(running.failure())).to.include('is not served');
   });
 
-  it('fails at once when the server rejects its custom resource', async () => {
+  it('fails at once when the server rejects its CRD', async () => {
     const scene = await start({ kinds: false });
     const crd = crdOf('Gadget');
     const running = scene.run({ crd: { ...crd, metadata: { name: 'another.name' } } });
@@ -163,7 +163,7 @@ describe('a framework in a manager', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it("counts its events among the manager's metrics", async () => {
+  it('counts its watch events in the metrics of the manager', async () => {
     const scene = await start();
     const r1 = scene.resource('r1', {
       created: () => {
@@ -182,7 +182,7 @@ describe('a framework in a manager', () => {
     }, 5_000);
   });
 
-  it('runs once, and belongs to one manager only', async () => {
+  it('can run only once at a time, and belongs to one manager only', async () => {
     const scene = await start();
     const running = scene.run();
     await scene.create('a');
@@ -197,7 +197,7 @@ describe('a framework in a manager', () => {
     expect(() => framework.addTo(manager)).to.throw('it is in a manager already');
   });
 
-  it('can be added to another manager once it is removed', async () => {
+  it('can be added to another manager after it has been removed', async () => {
     const scene = await start();
     const { client } = scene.operator;
     const [first, second] = [0, 1].map(() => new Manager({ client, clock: lab.clock }));
@@ -207,7 +207,7 @@ describe('a framework in a manager', () => {
     expect(framework.addTo(second).name).to.equal('shop');
   });
 
-  it('ignores informers of others on a replica that does not lead, or has stopped', async () => {
+  it('ignores calls of updateFunc on a replica that does not lead, or has stopped', async () => {
     const scene = await start();
     const election = { name: 'shop', namespace: 'default', releaseOnCancel: true };
     const replica = (name: string) =>
@@ -238,7 +238,7 @@ describe('a framework in a manager', () => {
     await first.stop();
   });
 
-  it('reconciles on the leader only, and another replica continues after it', async () => {
+  it('reconciles only on the leader, and continues on another replica when the leader stops', async () => {
     const scene = await start();
     const election = { name: 'shop', namespace: 'default', releaseOnCancel: true };
     const replica = (name: string) =>
@@ -258,7 +258,7 @@ describe('a framework in a manager', () => {
     expect(scene.calls).not.to.include('first created b');
   });
 
-  it('distributes its objects among replicas with shards', async () => {
+  it('distributes its objects among the replicas if it has shards', async () => {
     const scene = await start();
     const shards = { name: 'shop', namespace: 'default' };
     for (const name of ['first', 'second']) {
@@ -307,7 +307,7 @@ describe('a framework in a manager', () => {
     expect(refused).to.deep.equal([]);
   });
 
-  it('declares its permissions to the preflight check', async () => {
+  it('declares its permissions to the RBAC preflight', async () => {
     const scene = await start({ rbac: true });
     const running = scene.run({ recorder: undefined, run: { rbacPreflight: 'fail' } });
     await scene.until(() => running.failure() !== undefined);
@@ -318,7 +318,7 @@ describe('a framework in a manager', () => {
     }
   });
 
-  it('applies configure to its controller', async () => {
+  it('passes its controller to the option configure', async () => {
     const scene = await start();
     scene.run({
       configure: (controller) =>
@@ -335,7 +335,7 @@ describe('a framework in a manager', () => {
     await scene.until(() => scene.calls.length > before);
   });
 
-  it('warns about a reconcile that takes very long without a time limit, and waits for it', async () => {
+  it('without a time limit, warns about a reconcile that takes very long, and waits for it', async () => {
     const scene = await start();
     let go: () => void = () => undefined;
     const r1 = scene.resource('r1', {

@@ -104,19 +104,19 @@ function refusalOf(wrong: object): string {
 }
 
 describe('FrameworkOptions', () => {
-  it('require a name, a type, a router and a client', () => {
+  it('accept a name, a type, a router and a client, and require nothing else', () => {
     const framework = new Framework(good);
     expect([framework.name, framework.finalizer, framework.controller.name]).to.deep.equal([
       ...['shop', 'operator-builder.io/shop', 'shop'],
     ]);
   });
 
-  it('name the finalizer by the given prefix', () => {
+  it('begin the name of the finalizer with the given prefix', () => {
     const framework = new Framework({ ...good, finalizerPrefix: 'shop.example.com' });
     expect(framework.finalizer).to.equal('shop.example.com/shop');
   });
 
-  it('accept a definition of the type', () => {
+  it('accept the CRD of the type', () => {
     const { runnables } = new Framework({ ...good, crd: crdOf('Gadget') });
     expect(runnables.map(({ name }) => name)).to.include(
       'shop: CustomResourceDefinition gadgets.frameworks.example.com',
@@ -129,7 +129,7 @@ describe('FrameworkOptions', () => {
     });
   }
 
-  it('accept a ready condition of any name, or none', () => {
+  it('accept any name for the ready condition, and false for no condition', () => {
     for (const readyCondition of ['Ready', 'example.com/Up', false] as const) {
       expect(new Framework({ ...good, readyCondition }).name).to.equal('shop');
     }
@@ -144,7 +144,7 @@ describe('Framework.requires', () => {
     );
   const own = ['Gadget: get,list,watch,patch', 'Gadget/status: patch'];
 
-  it("lists the framework's own requests, and no more", () => {
+  it("contains exactly the permissions for the framework's own requests", () => {
     expect(rules({})).to.deep.equal([...own, 'Event: create,patch']);
     expect(rules({ recorder: { record: () => undefined } })).to.deep.equal(own);
     expect(rules({ crd: crdOf('Gadget') })).to.deep.equal([

@@ -13,10 +13,10 @@ import type { Scene, SceneFramework } from './suite/scene.js';
 const controller = { reconcileTimeoutMs: 1_000 };
 const stuck = 'set all, resource r1, ensureCreated has not ended after 1000 ms';
 
-describe('a resource that goes on after its time-out', () => {
+describe('a resource whose call continues after its time-out', () => {
   const open = scenes(embeddedTarget);
 
-  it('is shown in Ready instead of an error that was written just before, and is written once', async () => {
+  it('is reported in Ready by a single write, which replaces an error written just before', async () => {
     const scene = await open();
     const held = deferred();
     let runs = 0;
@@ -36,7 +36,7 @@ describe('a resource that goes on after its time-out', () => {
     await shows(scene, 'all resources are as desired');
   });
 
-  it('is not shown in Ready if it ends soon after its signal is aborted', async () => {
+  it('is not reported in Ready if its call ends soon after its signal is aborted', async () => {
     const scene = await open();
     const created = async ({ signal }: ResourceContext): Promise<void> => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -49,7 +49,7 @@ describe('a resource that goes on after its time-out', () => {
     expect(await messageOf(scene)).to.match(/: not over after 1000 ms \(reconcileTimeoutMs\)$/);
   });
 
-  it('is reconciled again as soon as it ends, although the server has not answered the report', async () => {
+  it('is reconciled again as soon as its call ends, although the server has not responded to the report', async () => {
     const scene = await open();
     const held = deferred();
     let reports = 0;
@@ -66,7 +66,7 @@ describe('a resource that goes on after its time-out', () => {
     await shows(scene, 'all resources are as desired');
   });
 
-  it('leaves no timer of a report that has to wait when the framework stops', async () => {
+  it('leaves no timer of a postponed report when the framework stops', async () => {
     const scene = await open();
     let runs = 0;
     const created = (): Promise<void> => {
@@ -83,7 +83,7 @@ describe('a resource that goes on after its time-out', () => {
     expect(await messageOf(scene)).to.match(/no quota$/);
   });
 
-  it('is logged if neither the report nor its failure can be reported', async () => {
+  it('is logged if reporting it fails, and reporting this failure fails too', async () => {
     const scene = await open();
     const held = deferred();
     const report: Report = () =>

@@ -86,7 +86,7 @@ export function drivingSuite(newTarget: NewTarget): void {
 
   for (const scope of ['Cluster', 'Namespaced'] as const) {
     for (const form of ['typed', 'plain'] as const) {
-      describe(`a ${scope.toLowerCase()} owner, its kind ${form}`, () => {
+      describe(`a Framework that watch events drive, with a ${scope.toLowerCase()} owner, its kind ${form}`, () => {
         const type = inForm(form, owners[scope]);
         const name = (): string => `of-${namespace}`;
         const key = () => (scope === 'Cluster' ? { name: name() } : { namespace, name: name() });
@@ -106,7 +106,7 @@ export function drivingSuite(newTarget: NewTarget): void {
           return found().then(() => true, missing);
         };
 
-        it('restores a deleted object within a second, even after a restart', async () => {
+        it('restores a deleted object within a second, even after a restart of the process', async () => {
           const driven = await drive();
           for (let turn = 0; turn < 2; turn++) {
             const { metadata } = await driven.eventually(map);
@@ -118,7 +118,7 @@ export function drivingSuite(newTarget: NewTarget): void {
           }
         });
 
-        it('deletes in reverse order across restarts, and continues within a second', async () => {
+        it('deletes in reverse order, even if it is restarted meanwhile, and continues within a second', async () => {
           const driven = await drive();
           const database = () => target.admin.get(Secret, { namespace, name: 'database' });
           const owner = () => target.admin.get(type, key());

@@ -13,7 +13,7 @@ const foreign = 'other.example.com/held';
 
 /** Declares how an object is held until all its resources are deleted. */
 export function finalizersSuite(open: OpenScene): void {
-  it('adds the finalizer before the first create, guarded by the resourceVersion, and ends the reconcile', async () => {
+  it('adds the finalizer before it creates anything, in a patch with the resourceVersion, and ends the reconcile', async () => {
     const scene = await open();
     let held: readonly string[] | undefined;
     let given: readonly string[] | undefined;
@@ -33,7 +33,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(patches.map(({ resource }) => resource)).to.deep.equal(['gadgets']);
   });
 
-  it('continues when the finalizer is present, without a write', async () => {
+  it('continues without a write if the object has the finalizer', async () => {
     const scene = await open();
     await scene.create('a', { metadata: { finalizers: [ours] } });
     scene.run({ readyCondition: false });
@@ -42,7 +42,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(writes).to.deep.equal([]);
   });
 
-  it('appends its finalizer to those of others', async () => {
+  it('appends its finalizer to the finalizers of other controllers', async () => {
     const scene = await open();
     await scene.create('a', { metadata: { finalizers: [foreign] } });
     scene.run();
@@ -50,7 +50,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(finalizersOf(await scene.get('a'))).to.deep.equal([foreign, ours]);
   });
 
-  it('adds no finalizer to an object in deletion, and does not reconcile the object', async () => {
+  it('neither adds its finalizer to an object that is being deleted, nor reconciles the object', async () => {
     const scene = await open();
     await scene.create('a', { metadata: { finalizers: [foreign] } });
     await scene.delete('a');
@@ -64,7 +64,7 @@ export function finalizersSuite(open: OpenScene): void {
     await scene.edit('a', { metadata: { finalizers: null } });
   });
 
-  it('calls every ensureDeleted in reverse order, then removes the finalizer, so that the object is deleted', async () => {
+  it('calls ensureDeleted of every resource in reverse order, then removes the finalizer, so that the object is deleted', async () => {
     const scene = await open();
     scene.run({ resources: [scene.resource('r1'), scene.resource('r2')] });
     await scene.create('a');
@@ -75,7 +75,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(deletes).to.deep.equal(['r2 deleted a', 'r1 deleted a']);
   });
 
-  it('keeps the finalizer when a delete fails, names the step, and retries', async () => {
+  it('keeps the finalizer when ensureDeleted fails, names the step, and retries', async () => {
     const scene = await open();
     let tries = 0;
     const r1 = scene.resource('r1', {
@@ -133,7 +133,7 @@ export function finalizersSuite(open: OpenScene): void {
     await scene.until(() => scene.isGone('a'));
   });
 
-  it('does not touch a new object with the name of the deleted one', async () => {
+  it('does not change a new object with the name of the deleted object', async () => {
     const scene = await open();
     const finalizers = [ours, 'other.example.com/held'];
     let made: string | undefined;
@@ -155,7 +155,7 @@ export function finalizersSuite(open: OpenScene): void {
     await scene.edit('a', { metadata: { finalizers: null } });
   });
 
-  it('keeps the finalizer when a delete cancels the reconciliation, and reports why', async () => {
+  it('keeps the finalizer when ensureDeleted cancels the reconciliation, and reports why', async () => {
     const scene = await open();
     let isReady = false;
     const r2 = scene.resource('r2', {
@@ -194,7 +194,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(metadata.ownerReferences ?? []).to.deep.equal([]);
   });
 
-  it('deletes in the order of creation if the set is configured so', async () => {
+  it('deletes in the order of creation if the resource set is configured in this way', async () => {
     const scene = await open();
     const resources = [scene.resource('r1'), scene.resource('r2')];
     const set = new ResourceSet<Gadget>({
@@ -209,7 +209,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(deletes).to.deep.equal(['r1 deleted a', 'r2 deleted a']);
   });
 
-  it('removes the finalizer when a delete cancels only its resource', async () => {
+  it('removes the finalizer when ensureDeleted cancels only its own resource', async () => {
     const scene = await open();
     const r1 = scene.resource('r1', { deleted: (context) => context.cancelResource('skip') });
     scene.run({ resources: [r1, scene.resource('r2')] });
@@ -221,7 +221,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(deletes).to.deep.equal(['r2 deleted a', 'r1 deleted a']);
   });
 
-  it('calls ensureDeleted once while a foreign finalizer holds the object', async () => {
+  it('calls ensureDeleted only once while a finalizer of another controller holds the object', async () => {
     const scene = await open();
     await scene.create('a', { metadata: { finalizers: [foreign] } });
     scene.run();
