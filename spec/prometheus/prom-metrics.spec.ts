@@ -123,7 +123,7 @@ describe('promMetrics, metrics in a registry of prom-client', () => {
 });
 
 describe('noMetrics', () => {
-  it('discards everything', () => {
+  it('ignores every value', () => {
     noMetrics.counter(named).add();
     noMetrics.gauge(named).set(1);
     noMetrics.histogram({ ...named, buckets: [] }).observe(1);

@@ -111,7 +111,7 @@ describe('CrudResource', () => {
     expect(notes.ran).to.have.length(5);
   });
 
-  it('calls the steps as methods, so that \`this\` is the operations object', async () => {
+  it('calls the steps with the operations object as this', async () => {
     class Operations {
       readonly name = 'r';
       readonly #found = 'found';
@@ -187,7 +187,7 @@ describe('CrudResource', () => {
     });
   }
 
-  describe('after each step', () => {
+  describe('after each of its steps', () => {
     for (const [n, step] of updateSteps.entries()) {
       for (const cancel of ['cancelReconciliation', 'cancelResource'] as const) {
         it(`runs no further step when ${step} has called ${cancel}`, async () => {

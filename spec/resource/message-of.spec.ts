@@ -40,13 +40,13 @@ const thrown: readonly [title: string, value: unknown, words: string][] = [
   ['a proxy that was revoked', revoked(), 'threw an unreadable value'],
 ];
 
-describe('messageOf', () => {
+describe('messageOf, the message of any thrown value', () => {
   for (const [title, value, words] of thrown) {
     it(`describes ${title}`, () => {
       expect(messageOf(value)).to.satisfy((text: string) => text.startsWith(words));
     });
 
-    it(`keeps set, resource, step and object in the error of a step that throws ${title}`, async () => {
+    it(`names set, resource, step and object in the error of a step that throws ${title}`, async () => {
       const resource: Resource = {
         name: 'r',
         ensureCreated: () => failWith(value),
@@ -63,7 +63,7 @@ describe('messageOf', () => {
       }
     });
 
-    it(`lets a PermanentError wrap ${title}`, () => {
+    it(`is the message of a PermanentError that wraps ${title}`, () => {
       const error: unknown = new PermanentError(value);
       expect(isPermanent(error) && error.message.startsWith(words)).to.equal(true);
     });

@@ -22,7 +22,7 @@ describe('processUpdate and processDelete', () => {
     notes = new Notes();
   });
 
-  it('end with the first error, which names resource, step and object', async () => {
+  it('end with the first error, whose message names resource, step and object', async () => {
     const cause = new Error('the cloud is away');
     const fail = (): never => {
       throw cause;
@@ -37,7 +37,7 @@ describe('processUpdate and processDelete', () => {
     expect(error).to.include({ resourceSet: '', resource: 'r1', step: 'ensureCreated', cause });
   });
 
-  it('name the step of a CRUD resource, and its set', async () => {
+  it('name the step of a CRUD resource and the resource set in an error', async () => {
     const r1 = notes.crud('r1', {
       applyDeleteChange: () => {
         throw new Error('still in use');
@@ -95,7 +95,7 @@ describe('processUpdate and processDelete', () => {
     expect(error.cause).to.equal(reason);
   });
 
-  it('record the current step, which the error of a time-out names', async () => {
+  it('record the step that runs, so that the error of a time-out can name it', async () => {
     const root = newPass({ resourceSet: 'v1' });
     const seen: unknown[] = [];
     const look = (): void => void seen.push(placeOf(root));
@@ -110,8 +110,8 @@ describe('processUpdate and processDelete', () => {
     ]);
   });
 
-  describe('a canceled chain', () => {
-    it('logs once, at info, the place and reason of the cancellation, and the skipped resources', async () => {
+  describe('a resource chain that a resource cancels', () => {
+    it('logs once, at level info, where and why it was canceled, and which resources were skipped', async () => {
       const lines: LogLine[] = [];
       const cancel = (context: ResourceContext): void => {
         context.cancelReconciliation('the namespace is not there yet');
@@ -127,7 +127,7 @@ describe('processUpdate and processDelete', () => {
       expect(lines[0]!.fields).to.deep.include({ resourceSet: 'v1', skipped: ['r2', 'r3'] });
     });
 
-    it('logs a repeated text at debug until the text changes or the chain runs to its end', async () => {
+    it('logs the same message again only at level debug, until it changes or the chain runs to its end', async () => {
       const lines: LogLine[] = [];
       let reason: string | undefined = 'a is held';
       const cancel = (context: ResourceContext): void => {
@@ -154,7 +154,7 @@ describe('processUpdate and processDelete', () => {
       ]);
     });
 
-    it('logs a cancellation with nothing left to run, or without a reason', async () => {
+    it('logs also a cancellation in the last resource, or without a reason', async () => {
       const lines: LogLine[] = [];
       const r1 = notes.plain('r1', { ensureDeleted: (context) => context.cancelReconciliation() });
       await processDelete(newPass({ logger: rememberingLogger(lines) }), tenant, [r1]);
@@ -162,7 +162,7 @@ describe('processUpdate and processDelete', () => {
       expect(lines.map(({ message }) => message)).to.deep.equal([text]);
     });
 
-    it('logs at debug why the rest of a resource was skipped', async () => {
+    it('logs at level debug why the rest of a resource was skipped', async () => {
       const lines: LogLine[] = [];
       const act = (context: ResourceContext): void => context.cancelResource('nothing to do');
       const r1 = notes.crud('r1', { getCurrentState: act });
@@ -177,8 +177,8 @@ describe('processUpdate and processDelete', () => {
     });
   });
 
-  describe('of a set', () => {
-    it('run nothing when initContext cancels', async () => {
+  describe('for a resource set', () => {
+    it('run no resource when initContext cancels', async () => {
       const lines: LogLine[] = [];
       const set = new ResourceSet({
         name: 'v1',
@@ -194,7 +194,7 @@ describe('processUpdate and processDelete', () => {
       );
     });
 
-    it('name the set whose initContext fails', async () => {
+    it('name the set whose function initContext fails', async () => {
       const set = new ResourceSet({
         name: 'v1',
         handles: () => true,
@@ -253,7 +253,7 @@ describe('processUpdate and processDelete', () => {
     });
   });
 
-  it('behave like the documented model, wherever steps cancel or fail', async () => {
+  it('run the same steps as a simple model of the documentation, wherever steps cancel or fail', async () => {
     const property = fc.asyncProperty(chains, fc.boolean(), async (chain, isDelete) => {
       const ran = new Notes();
       const steps = isDelete ? deleteSteps : updateSteps;

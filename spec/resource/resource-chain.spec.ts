@@ -32,7 +32,7 @@ describe('resourceChain', () => {
     { deletionOrder: 'creation' },
   ] as const) {
     const [option = ''] = Object.keys(options);
-    it(`rejects ${option} together with sets, which have their own`, () => {
+    it(`rejects the option ${option} together with resource sets, which have such options themselves`, () => {
       expect(() => resourceChain([resource], options)).not.to.throw();
       expect(() => resourceChain([set], options))
         .to.throw(`"${option}"; give it to each ResourceSet`)
@@ -40,7 +40,7 @@ describe('resourceChain', () => {
     });
   }
 
-  it('rejects unknown options at once', () => {
+  it('throws at once for unknown options', () => {
     const options = { resyncPeriod: 1 } as object;
     expect(() => resourceChain([resource], options))
       .to.throw('did you mean "resyncPeriodMs"')

@@ -14,7 +14,7 @@ import type { LogLine } from '../manager/manager-setup.js';
 import { Notes, newPass, tenant } from './chain-setup.js';
 
 describe('ResourceContext', () => {
-  it('contains the given parts', () => {
+  it('contains what is passed to newResourceContext', () => {
     const parts = {
       client: {} as Client,
       signal: new AbortController().signal,
@@ -26,7 +26,7 @@ describe('ResourceContext', () => {
     expect(newResourceContext(parts)).to.include({ ...parts, resource: '', step: 'initContext' });
   });
 
-  it('has defaults for all parts but the client', () => {
+  it('has defaults for everything except the client', () => {
     const context = newResourceContext({ client: {} as Client });
     expect(context.signal.aborted).to.be.false;
     expect(context.clock.now()).to.be.a('number');
@@ -51,7 +51,7 @@ describe('ResourceContext', () => {
     }
   });
 
-  it('adds set, resource and step to the log', async () => {
+  it('adds set, resource and step to log lines', async () => {
     const lines: LogLine[] = [];
     const log = (context: ResourceContext): void => context.logger.info('here');
     const context = newPass({ logger: rememberingLogger(lines), resourceSet: 'v1' });
@@ -67,7 +67,7 @@ describe('ResourceContext', () => {
     ]);
   });
 
-  it('carries flags and values to later resources and to the caller', async () => {
+  it('passes flags and values to later resources and to the caller', async () => {
     const region = contextKey<string>('region');
     const seen: unknown[] = [];
     const r1 = new Notes().crud('r1', {
@@ -89,7 +89,7 @@ describe('ResourceContext', () => {
     ]);
   });
 
-  it('shares nothing between contexts', () => {
+  it('shares no flags or values with another context', () => {
     const key = contextKey<number>('n');
     const before = newPass();
     before.set(key, 1);
@@ -101,7 +101,7 @@ describe('ResourceContext', () => {
     ]);
   });
 
-  it('records each resource that keeps the finalizer once, with its first reason, and runs the rest', async () => {
+  it('records each resource that keeps the finalizer once, with its first reason, and runs the remaining resources', async () => {
     const notes = new Notes();
     const keep =
       (...reasons: string[]) =>
@@ -121,7 +121,7 @@ describe('ResourceContext', () => {
     expect(root.reconciliationCanceled).to.equal(undefined);
   });
 
-  it('keeps the first cancellation of the chain, and its reason', () => {
+  it('keeps the first cancellation of the chain, with its reason', () => {
     const context = newPass();
     context.cancelReconciliation('first');
     context.cancelReconciliation('second');
@@ -130,7 +130,7 @@ describe('ResourceContext', () => {
     });
   });
 
-  it('keeps the first cancellation of a resource, and its step', async () => {
+  it('keeps the first cancellation of a resource, with its step', async () => {
     const seen: ResourceContext[] = [];
     const cancel = (context: ResourceContext): void => {
       seen.push(context);
@@ -154,15 +154,15 @@ describe('ResourceContext', () => {
   });
 
   for (const wrong of [0, -1, NaN, Infinity, '5' as unknown as number]) {
-    it(`rejects a requeue after ${JSON.stringify(wrong)} ms`, () => {
+    it(`rejects ${JSON.stringify(wrong)} ms for requeueAfter`, () => {
       expect(() => newPass().requeueAfter(wrong))
         .to.throw('requeueAfter: want a finite delay of more than 0 ms')
         .that.satisfies((error: unknown) => isOperatorError(error, 'InvalidOption'));
     });
   }
 
-  describe('a value', () => {
-    it('is undefined if it was never set, and need() throws an error with its name', () => {
+  describe('a value in the context', () => {
+    it("is undefined if it was never set, and then need() throws an error with the key's name", () => {
       const context = newPass();
       const key = contextKey<number>('region');
       expect(context.get(key)).to.equal(undefined);

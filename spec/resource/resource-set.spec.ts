@@ -52,7 +52,7 @@ describe('ResourceSet', () => {
     });
   }
 
-  it('keeps its resources when the given list changes', () => {
+  it('keeps its resources when the caller changes the list that it passed', () => {
     const resources = [resource];
     const set = new ResourceSet({ ...good, resources });
     resources.pop();
@@ -73,7 +73,7 @@ describe('ResourceSet', () => {
     expect(seen).to.deep.equal([tenant, tenant, context, tenant]);
   });
 
-  it('names itself and the object when handles throws', () => {
+  it('throws an error that names the set and the object when handles throws', () => {
     const cause = new TypeError('spec is undefined');
     const set = setOf('v1', () => {
       throw cause;
@@ -85,7 +85,7 @@ describe('ResourceSet', () => {
       .and.has.property('cause', cause);
   });
 
-  it('rejects an async handles, since a promise is always truthy', () => {
+  it('rejects an async function as handles, since a promise is always truthy', () => {
     const set = setOf('v1', (async () => false) as unknown as () => boolean);
     expect(() => set.handles(tenant)).to.throw('set v1, handles: want a boolean, got a promise');
   });
@@ -96,7 +96,7 @@ describe('ResourceRouter', () => {
   const ofNobody = setOf('v2', () => false);
   const ofAll = setOf('v3', () => true);
 
-  it('keeps its sets when the given list changes', () => {
+  it('keeps its sets when the caller changes the list that it passed', () => {
     const resourceSets = [ofNobody, ofTenants];
     const router = new ResourceRouter({ resourceSets });
     resourceSets.pop();
@@ -104,20 +104,20 @@ describe('ResourceRouter', () => {
     expect(router.resourceSets).to.be.frozen;
   });
 
-  it('returns the one set that handles the object', () => {
+  it('returns the only set that handles the object', () => {
     const router = new ResourceRouter({ resourceSets: [ofNobody, ofTenants] });
     expect(router.resourceSet(tenant)).to.equal(ofTenants);
     expect(router.resourceSetsOf(tenant)).to.deep.equal([ofTenants]);
   });
 
-  it('throws a recognizable error when no set handles the object', () => {
+  it('throws an error with a code of its own when no set handles the object', () => {
     const router = new ResourceRouter({ resourceSets: [ofNobody, ofTenants] });
     expect(() => router.resourceSet({ ...tenant, kind: 'Other' }))
       .to.throw('Other shop/acme: no resource set handles it; the sets are v2, v1')
       .that.satisfies(isNoResourceSet);
   });
 
-  it('names all sets that handle the object', () => {
+  it('names all sets if several handle the object', () => {
     const router = new ResourceRouter({ resourceSets: [ofTenants, ofNobody, ofAll] });
     expect(() => router.resourceSet(tenant))
       .to.throw('Tenant shop/acme: several resource sets handle it: v1, v3; ')

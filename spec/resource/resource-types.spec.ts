@@ -52,7 +52,7 @@ class TenantMaps implements CrudOperations<Tenant, ConfigMap[], ConfigMap> {
   applyUpdateChange(): void {}
 }
 
-describe('types of a chain', () => {
+describe('types of a resource chain', () => {
   const ofClass = new CrudResource({ operations: new TenantMaps() });
   const ofLiteral = new CrudResource({
     operations: {
@@ -86,14 +86,14 @@ describe('types of a chain', () => {
     expectTypeOf(ofLiteral).toEqualTypeOf<CrudResource<Tenant, number, string>>();
   });
 
-  it('are kept by wrappers', () => {
+  it('are kept by wrappers such as withRetry', () => {
     const wrapped = withLogging(withMetrics(withRetry(ofClass), options));
     expectTypeOf(wrapped).toEqualTypeOf<CrudResource<Tenant, ConfigMap[], ConfigMap>>();
     expectTypeOf(withRetry(plain)).toEqualTypeOf<Resource<Tenant>>();
     expectTypeOf(unwrap(wrapped)).toEqualTypeOf<Resource<Tenant>>();
   });
 
-  it('match without a cast: lists, wrappers, sets and the router', () => {
+  it('fit without a cast in lists, wrappers, resource sets and the router', () => {
     const resources = wrap([ofClass, ofLiteral, plain], withRetry, withLogging, (resource) =>
       withMetrics(resource, options),
     );
@@ -109,7 +109,7 @@ describe('types of a chain', () => {
     expectTypeOf<Found>().toEqualTypeOf<ResourceSet<Tenant>>();
   });
 
-  it('reject mismatches', async () => {
+  it('reject resources for another type of object', async () => {
     const other = {
       ...{ apiVersion: 'v1', kind: 'Other', metadata: { name: 'a' } },
       spec: { size: 1 },
@@ -124,7 +124,7 @@ describe('types of a chain', () => {
     expectTypeOf(missing).toBeFunction();
   });
 
-  it('include the values of a context', () => {
+  it('contain the types of the values in a context', () => {
     const region = contextKey<'north' | 'south'>('region');
     const context = newResourceContext({ client: {} as ResourceContext['client'] });
     context.set(region, 'north');

@@ -23,13 +23,13 @@ describe('withLogging', () => {
     return lines.map(({ level, message }) => `${level} ${message}`);
   }
 
-  it('logs the start and the end of each step at debug', async () => {
+  it('logs the start and the end of each step at level debug', async () => {
     expect(await linesOf(withLogging(new Notes().crud('r')))).to.deep.equal(
       updateSteps.flatMap((step) => [`debug r, ${step}: started`, `debug r, ${step}: ended`]),
     );
   });
 
-  it('warns about an error, and logs steps at the given level', async () => {
+  it('logs an error at level warn, and steps at the level of its option', async () => {
     const resource = new Notes().plain('r', { ensureCreated: failAlways });
     expect(await linesOf(withLogging(resource, { level: 'info' }))).to.deep.equal([
       'info r, ensureCreated: started',
@@ -37,7 +37,7 @@ describe('withLogging', () => {
     ]);
   });
 
-  it('logs a conflict at debug', async () => {
+  it('logs a conflict at level debug', async () => {
     const error = new OperatorError('Fenced', 'the lease is not fresh');
     const resource = new Notes().plain('r', { ensureCreated: () => Promise.reject(error) });
     expect((await linesOf(withLogging(resource))).at(-1)).to.match(/^debug .*failed/);

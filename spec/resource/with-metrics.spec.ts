@@ -79,7 +79,7 @@ describe('withMetrics', () => {
     ]);
   });
 
-  it('names operations after the steps, deletion included', async () => {
+  it('uses the name of each step as the label operation, also in a deletion', async () => {
     const kept = new ObservedMetrics();
     const options = { metrics: kept, service: 'shop', prometheusNamespace: 'a' };
     const resource = withMetrics(new Notes().crud('r'), { ...options, prometheusSubsystem: 'b' });
@@ -90,7 +90,7 @@ describe('withMetrics', () => {
     );
   });
 
-  it('counts a step once if it wraps withRetry, and each attempt if withRetry wraps it', async () => {
+  it('counts a step once if withMetrics wraps withRetry, and each attempt if withRetry wraps withMetrics', async () => {
     const backOffFactory = () => ({ next: () => 0 });
     const tries = async (build: (resource: Resource, kept: Metrics) => Resource) => {
       let left = 2;

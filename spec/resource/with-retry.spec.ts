@@ -42,7 +42,7 @@ describe('withRetry', () => {
   }
 
   for (const step of updateSteps) {
-    it(`repeats only ${step} when it fails`, async () => {
+    it(`repeats only ${step} if that step fails`, async () => {
       let left = 3;
       const resource = notes.crud('r', {
         [step]: () => {
@@ -94,7 +94,7 @@ describe('withRetry', () => {
     expect([made, notes.ran.length]).to.deep.equal([6, 12]);
   });
 
-  it('keeps the finalizer for a resource that runs at the same time, while a retry waits', async () => {
+  it('keeps the finalizer for a resource that runs at the same time as the wait before a retry', async () => {
     const context = pass();
     let isFirst = true;
     const failsOnce = notes.plain('a', {
@@ -117,7 +117,7 @@ describe('withRetry', () => {
     expect(context.finalizersKept.map(({ reason }) => reason)).to.deep.equal(['a backup runs']);
   });
 
-  it('keeps the finalizer request and requeue time of code that runs in parallel to a failing attempt', async () => {
+  it('keeps what code that runs in parallel to a failing attempt requests with keepFinalizers and requeueAfter', async () => {
     const context = pass();
     const wait = (ms: number) => new Promise<void>((resolve) => clock.setTimer(resolve, ms));
     let isFirst = true;
@@ -152,7 +152,7 @@ describe('withRetry', () => {
     expect(lines.map(({ message }) => message)).to.include('resource canceled: a backup runs');
   });
 
-  it('discards the requeue time that a nested withRetry requested during a failed attempt', async () => {
+  it('discards the requeue time of a failed attempt, also if a nested withRetry requested it', async () => {
     const context = pass();
     let left = 1;
     const inner = withRetry(notes.plain('a', { ensureCreated: (own) => own.requeueAfter(5) }));
@@ -170,7 +170,7 @@ describe('withRetry', () => {
   });
 
   for (const kind of ['crud', 'plain'] as const) {
-    it(`undoes the requests of a failed attempt before the retry of a ${kind} resource`, async () => {
+    it(`undoes what a failed attempt of a ${kind} resource requested from the context before it retries`, async () => {
       const step = kind === 'crud' ? 'applyUpdateChange' : 'ensureCreated';
       let isFirst = true;
       const failOnce = (context: ResourceContext): void => {
@@ -204,7 +204,7 @@ describe('withRetry', () => {
     });
   }
 
-  it('stops at a PermanentError, and throws its cause', async () => {
+  it('stops at a PermanentError, and throws the error that it wraps', async () => {
     const act = (): Promise<never> => Promise.reject(new PermanentError(away));
     const resource = notes.crud('r', { getCurrentState: act });
     const end = await ended(processUpdate(pass(), tenant, [withRetry(resource)]));
@@ -241,7 +241,7 @@ describe('withRetry', () => {
     });
   }
 
-  it('retries if only some of several objects wait for a change', async () => {
+  it('retries if only some of several errors need a change before they can end', async () => {
     let left = 1;
     const act = (): void => {
       if (left-- > 0) throw new ReconcileFailedError([notOurs, flaky], []);
@@ -254,7 +254,7 @@ describe('withRetry', () => {
   });
 
   for (const code of ['InvalidObject', 'InvalidSelector'] as const) {
-    it(`retries ${code}, since the retry reads the objects again that the call depends on`, async () => {
+    it(`retries ${code}, since the retry reads again what the failed call depended on`, async () => {
       let left = 1;
       const act = (): void => {
         if (left-- > 0) throw new OperatorError(code, 'the Pod has no node yet');
@@ -266,7 +266,7 @@ describe('withRetry', () => {
     });
   }
 
-  it("ends a wait when the signal aborts, with the signal's reason", async () => {
+  it('ends a wait when the signal is aborted, with the reason of the signal', async () => {
     const stop = new AbortController();
     const resource = notes.plain('r', { ensureCreated: failAlways });
     const end = processUpdate(pass(stop.signal), tenant, [withRetry(resource)]);
@@ -278,7 +278,7 @@ describe('withRetry', () => {
     expect([clock.pendingTimers, notes.ran.length]).to.deep.equal([0, 1]);
   });
 
-  it('does not retry once the signal is aborted', async () => {
+  it('does not retry after the signal is aborted', async () => {
     const stop = new AbortController();
     const act = (): never => {
       stop.abort(new OperatorError('Stopped', 'the manager stops'));
@@ -289,7 +289,7 @@ describe('withRetry', () => {
     expect((await failureOf(end)).cause).to.equal(away);
   });
 
-  it('waits for Retry-After', async () => {
+  it('waits as long as a Retry-After requests', async () => {
     const busy = new ApiError(
       { status: 'Failure', reason: 'TooManyRequests', message: 'busy', code: 429 },
       { verb: 'update', kind: 'ConfigMap', name: 'a', status: 429, retryAfterMs: 9_000 },
@@ -299,7 +299,7 @@ describe('withRetry', () => {
     expect(lines.map(({ fields }) => fields['waitMs'])).to.deep.equal([9_000, 9_000, 9_000]);
   });
 
-  it('waits for a Retry-After of a minute', async () => {
+  it('waits for a Retry-After of up to a minute', async () => {
     const closed = new ApiError(
       { status: 'Failure', reason: 'ServiceUnavailable', message: 'closed', code: 503 },
       { verb: 'update', kind: 'ConfigMap', name: 'a', status: 503, retryAfterMs: 60_000 },
@@ -309,7 +309,7 @@ describe('withRetry', () => {
     expect(lines.map(({ fields }) => fields['waitMs'])).to.deep.equal([60_000, 60_000, 60_000]);
   });
 
-  it('requeues instead of a Retry-After longer than a minute', async () => {
+  it('does not wait for a Retry-After of more than a minute, but throws the error', async () => {
     const closed = new ApiError(
       { status: 'Failure', reason: 'ServiceUnavailable', message: 'closed', code: 503 },
       { verb: 'update', kind: 'ConfigMap', name: 'a', status: 503, retryAfterMs: 60_001 },
@@ -321,7 +321,7 @@ describe('withRetry', () => {
   });
 
   for (const odd of [NaN, -1, '5', null, {}]) {
-    it(`fails the step when a back-off returns ${inspect(odd)}, without a retry`, async () => {
+    it(`throws the error of the step without a retry if a back-off returns ${inspect(odd)}`, async () => {
       const next = (): number => odd as number;
       const resource = notes.plain('r', { ensureCreated: failAlways });
       const backOffFactory = () => ({ next });
@@ -336,7 +336,7 @@ describe('withRetry', () => {
     });
   }
 
-  it('logs an unreadable error, and retries', async () => {
+  it('logs a thrown value that has no text, and retries', async () => {
     let left = 1;
     const resource = notes.plain('r', {
       ensureCreated: () => {
@@ -348,7 +348,7 @@ describe('withRetry', () => {
     expect(lines.map(({ message }) => message).join()).to.include('a value of type object');
   });
 
-  it('rejects a factory that is not a function', () => {
+  it('rejects a backOffFactory that is not a function', () => {
     const backOffFactory = 3 as unknown as () => never;
     expect(() => withRetry(notes.plain('r'), { backOffFactory }))
       .to.throw('withRetry: backOffFactory')

@@ -15,7 +15,7 @@ const failAlways = (): never => {
   throw away;
 };
 
-describe('wrappers', () => {
+describe('wrappers of resources', () => {
   let notes: Notes;
   beforeEach(() => {
     notes = new Notes();
@@ -31,7 +31,7 @@ describe('wrappers', () => {
 
   for (const [name, wrapper] of wrappers) {
     describe(name, () => {
-      it('return a CRUD resource for a CRUD resource, with the same steps', async () => {
+      it('returns a CRUD resource for a CRUD resource, with the same steps', async () => {
         const resource = notes.crud('r', {}, { order: ['update', 'delete', 'create'] });
         const wrapped = wrapper(resource);
         expect(wrapped)
@@ -45,7 +45,7 @@ describe('wrappers', () => {
         expect(notes.ran).to.deep.equal(direct);
       });
 
-      it('return a plain resource for a plain resource', async () => {
+      it('returns a plain resource for a plain resource', async () => {
         const resource = notes.plain('r');
         const wrapped = wrapper(resource);
         expect(wrapped).to.include({ name: 'r', wrapped: resource });
@@ -54,7 +54,7 @@ describe('wrappers', () => {
         expect(notes.ran).to.deep.equal(['r.ensureCreated', 'r.ensureDeleted']);
       });
 
-      it('reject a value that is not a resource', () => {
+      it('rejects a value that is not a resource', () => {
         const nameless = { ensureCreated: async () => undefined };
         const wrong = [null, nameless, { name: 'r', ...nameless }];
         for (const resource of wrong) {
@@ -64,7 +64,7 @@ describe('wrappers', () => {
         }
       });
 
-      it('do not modify the wrapped resource', () => {
+      it('does not modify the wrapped resource', () => {
         const plain = Object.freeze(notes.plain('r'));
         const crud = Object.freeze(notes.crud('r'));
         const operations = { ...crud.operations };
@@ -74,7 +74,7 @@ describe('wrappers', () => {
         expect(crud.wrapped).to.equal(undefined);
       });
 
-      it('keep overridden methods of a subclass', async () => {
+      it('keeps methods that a subclass of CrudResource overrides', async () => {
         class Audited extends CrudResource {
           override async ensureCreated(context: ResourceContext, object: typeof tenant) {
             notes.ran.push('audit');
@@ -86,7 +86,7 @@ describe('wrappers', () => {
         expect(notes.ran).to.deep.equal(['audit', ...updateSteps.map((step) => `r.${step}`)]);
       });
 
-      it('pass cancellations on', async () => {
+      it('passes on that a step has canceled the resource or the chain', async () => {
         const r1 = notes.crud('r1', { getCurrentState: (context) => context.cancelResource() });
         const r2 = notes.crud('r2', {
           getDesiredState: (context) => context.cancelReconciliation(),
@@ -97,7 +97,7 @@ describe('wrappers', () => {
         ]);
       });
 
-      it('throw the error of the resource', async () => {
+      it('throws the error of the resource', async () => {
         const backOffFactory = () => ({ next: () => undefined });
         const quick =
           name === 'withRetry' ? (r: Resource) => withRetry(r, { backOffFactory }) : wrapper;
@@ -108,7 +108,7 @@ describe('wrappers', () => {
     });
   }
 
-  it('refuse a value other than a context for a step, such as the number of an attempt', async () => {
+  it('refuse to run a step with a value that is not a context, such as the number of an attempt', async () => {
     const attempt = (_: unknown, run: (value: never) => Promise<unknown>) => run(1 as never);
     for (const resource of [notes.plain('r'), notes.crud('r')]) {
       const wrapped = wrapSteps(resource, attempt as never);
@@ -121,7 +121,7 @@ describe('wrappers', () => {
   });
 
   describe('wrap', () => {
-    it('wraps each resource, the first wrapper innermost, and keeps the list', async () => {
+    it('wraps each resource, with the first wrapper innermost, and does not change the given list', async () => {
       const told =
         (who: string) =>
         (resource: Resource): Resource =>
@@ -142,7 +142,7 @@ describe('wrappers', () => {
       expect(wrapped.map((resource) => unwrap(resource))).to.deep.equal(resources);
     });
 
-    it('returns the resources themselves without wrappers', () => {
+    it('returns the resources themselves if there are no wrappers', () => {
       const resource = notes.plain('r');
       expect(wrap([resource])).to.deep.equal([resource]);
     });

@@ -22,7 +22,7 @@ describe('StatusWriter.isOwnWrite', () => {
       ...{ fieldManager: 'shop', keepOthers: true, clock: scene.clock },
     });
 
-  it('recognizes an own write whose watch event comes before the answer, but no other write meanwhile', async () => {
+  it('recognizes the watch event of its own write before the response arrives, but no event of another write meanwhile', async () => {
     const old = await scene.create();
     const { writer, context } = newWriter(scene, 'shop');
     let foreign: Shop | undefined;
@@ -50,7 +50,7 @@ describe('StatusWriter.isOwnWrite', () => {
     });
   });
 
-  it('does not recognize the same status as its own write if another process writes it later', async () => {
+  it("does not recognize another process's later write of the same status as its own", async () => {
     const object = await scene.create();
     const { writer, write } = newWriter(scene, 'shop');
     await write(object, 'Done');
@@ -60,7 +60,7 @@ describe('StatusWriter.isOwnWrite', () => {
     expect(writer.isOwnWrite(other, again)).to.equal(false);
   });
 
-  it('does not recognize a write that failed, but still recognizes the previous write', async () => {
+  it('does not recognize a write that failed, but still recognizes the write before it', async () => {
     const old = await scene.create();
     const { writer, write, context } = newWriter(scene, 'shop');
     const apply = () => Promise.reject(new Error('the server is away'));
@@ -77,7 +77,7 @@ describe('StatusWriter.isOwnWrite', () => {
     expect(writer.isOwnWrite(lost, done)).to.equal(true);
   });
 
-  it('does not recognize an own write if the spec or another part of the status changed together with it', async () => {
+  it('does not recognize its own write if the spec or another part of the status has changed too', async () => {
     const old = await scene.create();
     const { writer, write } = newWriter(scene, 'shop');
     const patch = { type: 'merge', body: { spec: { size: 2 } } } as const;

@@ -45,7 +45,7 @@ describe('patchStatus', () => {
     expect(again).to.equal(0);
   });
 
-  it('changes the time of a condition only with its status', async () => {
+  it('changes the transition time of a condition only together with its status', async () => {
     const timeOf = ({ status }: Shop) => status?.conditions?.[0]?.lastTransitionTime;
     const first = await patch(await scene.create(), { conditions: [ready('True')] });
     await scene.clock.advance(60_000);
@@ -56,7 +56,7 @@ describe('patchStatus', () => {
     expect(timeOf(changed)).not.to.equal(timeOf(first));
   });
 
-  it('removes fields and conditions that it no longer sets, and keeps those of other managers', async () => {
+  it('removes fields and conditions that the caller no longer sets, and keeps those of other managers', async () => {
     const object = await scene.create();
     await patch(object, { fields: { url: 'a' } }, { fieldManager: 'other' });
     const synced = { ...ready('True'), type: 'Synced' };
@@ -71,7 +71,7 @@ describe('patchStatus', () => {
     expect(less.status).to.deep.equal({ url: 'a' });
   });
 
-  it('writes the conditions of eight managers that write at once', async () => {
+  it('writes the conditions of eight field managers that write at the same time', async () => {
     const object = await scene.create();
     const types = Array.from({ length: 8 }, (_, n) => `Check${n}`);
     const writes = types.map((type) =>
@@ -82,7 +82,7 @@ describe('patchStatus', () => {
     expect(status?.conditions?.map(({ type }) => type)).to.have.members(types);
   });
 
-  it('keeps its earlier fields and conditions with keepOthers', async () => {
+  it('with keepOthers, keeps fields and conditions of earlier calls', async () => {
     const first = await patch(await scene.create(), {
       ...{ fields: { phase: 'Open' }, conditions: [ready('True')] },
     });
@@ -96,7 +96,7 @@ describe('patchStatus', () => {
     expect(next.status?.conditions?.map(({ type }) => type)).to.have.members(['Ready', 'Synced']);
   });
 
-  it('keeps its earlier fields and conditions with keepOthers, although the given object lacks them', async () => {
+  it('with keepOthers, keeps fields and conditions of earlier calls even if the given object lacks them', async () => {
     const object = await scene.create();
     const synced = { ...ready('True'), type: 'Synced' };
     await patch(object, { fields: { phase: 'Open' }, conditions: [synced] });
@@ -109,7 +109,7 @@ describe('patchStatus', () => {
     expect(next.status?.conditions?.map(({ type }) => type)).to.have.members(['Ready', 'Synced']);
   });
 
-  it('keeps the time of a condition that it has set since the given object was read', async () => {
+  it('keeps the transition time of a condition that it has set after the given object was read', async () => {
     const first = await patch(await scene.create(), { conditions: [ready('False')] });
     const second = await patch(first, { conditions: [ready('True')] });
     await scene.clock.advance(60_000);
@@ -118,7 +118,7 @@ describe('patchStatus', () => {
     expect(timeOf(third)).to.equal(timeOf(second));
   });
 
-  it('keeps conditions of others in an atomic list, and throws a conflict after another write', async () => {
+  it('keeps the conditions of others in an atomic list, and throws a Conflict if the object has been written since it was read', async () => {
     const object = await scene.create('Stall');
     const atomic = { atomicConditions: true };
     const theirs = { ...ready('True'), type: 'Theirs' };
@@ -146,7 +146,7 @@ describe('patchStatus', () => {
     expect(await scene.read(object)).to.deep.equal(written);
   });
 
-  it('writes nothing to another object of the same name', async () => {
+  it('fails if the object was deleted, and writes nothing to a new object with its name', async () => {
     const object = await scene.create();
     const { apiVersion, kind } = object;
     await scene.client.delete({ apiVersion, kind }, keyOf(object));
@@ -157,7 +157,7 @@ describe('patchStatus', () => {
     expect((await scene.read(object)).status).to.equal(undefined);
   });
 
-  it('refuses a status that breaks the schema of its type before a write, and names the field', async () => {
+  it('refuses a status that does not fit the schema of its type before it sends a write, and names the field', async () => {
     const object = await scene.create();
     const status = s.object({ phase: s.optional(s.string({ enum: ['Open', 'Closed'] })) });
     const type = defineResource({
@@ -191,7 +191,7 @@ describe('patchStatus', () => {
     ],
   });
 
-  it('accepts a status without the fields that a cached object still has, and that this write removes', async () => {
+  it('does not require a field that only the cached object still has, and that this write removes', async () => {
     const written = await patch(await scene.create(), { fields: { phase: 'Open' } });
     const { managedFields, ...metadata } = written.metadata;
     expect(managedFields).to.not.equal(undefined);
@@ -200,7 +200,7 @@ describe('patchStatus', () => {
     expect(next.status).to.deep.equal({ url: 'a' });
   });
 
-  it('leaves the check to the server if another manager owns fields of the status besides conditions', async () => {
+  it('does not check a status of which another manager owns more fields than conditions, so that only the server does', async () => {
     const object = await scene.create();
     const theirs = { fields: { url: 'a' }, conditions: [ready('True')] };
     await patch(object, theirs, { fieldManager: 'other' });
@@ -249,7 +249,7 @@ describe('patchStatus', () => {
     ]);
   });
 
-  it('reads the object once before it refuses a status', async () => {
+  it('reads the object from the server once before it refuses a status', async () => {
     const object = await scene.create();
     const fields = { phase: 'Open', url: 'a' };
     const requests = await scene.requestsDuring(async () => {
@@ -259,7 +259,7 @@ describe('patchStatus', () => {
     expect(requests).to.deep.equal(['get']);
   });
 
-  it('checks a status by the schema of the version of its object', async () => {
+  it('checks a status by the schema of the version that the object has', async () => {
     const versions = [
       ...[{ name: 'v1', storage: true, phase: s.optional(s.string({ enum: ['Open'] })) }],
       ...[{ name: 'v1beta1', phase: text }],
@@ -286,7 +286,7 @@ describe('patchStatus', () => {
     }
   });
 
-  it('refuses an unknown option, and a value that JSON cannot express', async () => {
+  it('refuses an unknown option, and a value that JSON cannot represent', async () => {
     const object = await scene.create();
     const misspelt = { keepOther: true } as Partial<PatchStatusOptions>;
     const unknown = await thrownBy(() => patch(object, {}, misspelt));

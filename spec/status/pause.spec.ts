@@ -5,7 +5,7 @@ import { commonPauseAnnotations, pauseOf } from '../../lib/status/index.js';
 const [ours, common] = Object.keys(commonPauseAnnotations) as [string, string];
 const waits = '; its deletion waits until the annotation is gone';
 
-describe('pauseOf', () => {
+describe('pauseOf, what a pause annotation means for an object and its condition Paused', () => {
   function object(
     annotations: Readonly<Record<string, string>>,
     metadata: Partial<KubernetesObject['metadata']> = {},
@@ -20,7 +20,7 @@ describe('pauseOf', () => {
   const pause = (given: KubernetesObject, ...conditions: ReturnType<typeof shown>[]) =>
     pauseOf(given, conditions, commonPauseAnnotations);
 
-  it('pauses an object by each of the common annotations, but only with the value "true"', () => {
+  it('finds that each of the common annotations pauses an object, but only with the value "true"', () => {
     expect(ours).to.equal('operator-builder.io/paused');
     expect(common).to.equal('cluster.x-k8s.io/paused');
     for (const name of [ours, common]) {
@@ -32,11 +32,11 @@ describe('pauseOf', () => {
     }
   });
 
-  it('names the first annotation in the order of the given ones, whatever their order in the object', () => {
+  it('names the annotation that comes first in the options, whatever the order in the object', () => {
     expect(pause(object({ [common]: 'true', [ours]: 'true' })).by).to.equal(byOurs);
   });
 
-  it('ends the condition once its annotation is gone', () => {
+  it('sets the condition to False when the annotation that it names is removed', () => {
     const update = { type: 'Paused', status: 'False', reason: 'NotPaused' };
     const over = { by: undefined, update, wasPaused: true };
     for (const message of [byOurs, byOurs + waits]) {
@@ -48,7 +48,7 @@ describe('pauseOf', () => {
     });
   });
 
-  it('leaves a condition that another controller wrote, for its own reason or its own annotation', () => {
+  it('leaves a condition that another controller wrote with another reason or for another annotation', () => {
     const kept = { by: undefined, update: undefined, wasPaused: true };
     expect(pause(object({}), shown('by hand', 'Maintenance'))).to.deep.equal(kept);
     const frozen = object({ frozen: 'yes' }, { deletionTimestamp: '2026-01-01T00:00:00Z' });
@@ -57,7 +57,7 @@ describe('pauseOf', () => {
     expect(pause(frozen, shown(theirs + waits))).to.deep.equal(kept);
   });
 
-  it('returns a condition to write, unless the condition of the object already names the annotation', () => {
+  it('returns a condition to write, unless the current condition already names the annotation', () => {
     const paused = object({ [ours]: 'true' });
     const current = { by: byOurs, update: undefined, wasPaused: true };
     expect(pause(paused, shown(byOurs))).to.deep.equal(current);
@@ -68,7 +68,7 @@ describe('pauseOf', () => {
     expect(pause(paused, resumed).update).to.include({ status: 'True', message: byOurs });
   });
 
-  it('keeps the message about another annotation of the object, and the condition for another reason', () => {
+  it('keeps a condition that names another annotation of the object or has another reason', () => {
     const both = object({ [ours]: 'true', frozen: 'yes' });
     const theirs = 'annotation frozen: "yes"';
     expect(pause(both, shown(theirs))).to.deep.equal({
@@ -79,7 +79,7 @@ describe('pauseOf', () => {
     }
   });
 
-  it('adds to the condition once that the deletion waits, whichever annotation the condition names', () => {
+  it('adds once to the condition that the deletion waits, whichever annotation the condition names', () => {
     const deletionTimestamp = '2026-01-01T00:00:00Z';
     const deleted = object({ [ours]: 'true', frozen: 'yes' }, { deletionTimestamp });
     expect(pause(deleted).update).to.have.property('message', byOurs + waits);

@@ -23,7 +23,7 @@ describe('StatusWriter', () => {
     (await scene.read(object)).status?.conditions?.map(({ reason }) => reason);
 
   describe('with server-side apply', () => {
-    it('takes a condition over from an earlier release once, and not again if that release still writes it', async () => {
+    it('takes a condition over from an earlier release once, and not again if that release continues to write it', async () => {
       const object = await scene.create();
       const [old, young] = [writerOf('old'), writerOf('young')];
       await old.write(object, 'Old');
@@ -43,7 +43,7 @@ describe('StatusWriter', () => {
       );
     });
 
-    it('takes a condition over at a later write if the first one fails', async () => {
+    it('takes a condition over in a later write if the first write fails', async () => {
       const object = await scene.create();
       const [old, young] = [writerOf('old'), writerOf('young')];
       await old.write(object, 'Old');
@@ -63,7 +63,7 @@ describe('StatusWriter', () => {
       expect(young.warnings).to.deep.equal([]);
     });
 
-    it('takes a condition over at a later write if the first one fails, and leaves another condition to its writer', async () => {
+    it('takes a condition over in a later write if the first write fails, and leaves another condition to its owner', async () => {
       const object = await scene.create();
       const [old, young] = [writerOf('old'), writerOf('young')];
       const both = (reason: string) =>
@@ -82,7 +82,7 @@ describe('StatusWriter', () => {
       expect(await reasonIn(object)).to.have.members(['Old', 'Young']);
     });
 
-    it('writes its other conditions although it does not take one over from another writer', async () => {
+    it('writes its other conditions although it leaves one condition to another writer', async () => {
       const object = await scene.create();
       const [old, young] = [writerOf('old'), writerOf('young')];
       for (const each of [old, young, old])
@@ -97,7 +97,7 @@ describe('StatusWriter', () => {
       ).to.deep.equal(['Ready Old', 'Synced Young']);
     });
 
-    it('writes a changed message at most every five seconds, and a changed state at once', async () => {
+    it('writes a condition whose message alone changes at most every five seconds, and a changed status at once', async () => {
       const object = await scene.create();
       const { writer, context } = writerOf('shop');
       const write = async (message: string, status: 'True' | 'False' = 'True') => {
@@ -114,7 +114,7 @@ describe('StatusWriter', () => {
       expect(changed.status?.conditions?.[0]?.message).to.equal('failed');
     });
 
-    it('has nothing to write if a message differs only beyond the length that it keeps', async () => {
+    it('writes nothing if two messages are equal up to the length at which it cuts them', async () => {
       const object = await scene.create();
       const { writer, context } = writerOf('shop');
       const write = async (end: string) => {
@@ -129,7 +129,7 @@ describe('StatusWriter', () => {
       expect(last).to.equal(0);
     });
 
-    it('writes a message with half a character, which a server refuses, and not again', async () => {
+    it('replaces half a surrogate pair in a message, which a server refuses, and writes the message only once', async () => {
       const object = await scene.create();
       const { writer, context } = writerOf('shop');
       const message = 'half of a character: \ud83d';
@@ -142,7 +142,7 @@ describe('StatusWriter', () => {
       expect(writes).to.equal(1);
     });
 
-    it('delays a changed message even if it has corrected the reason to a valid one', async () => {
+    it('delays a changed message even if it had to change the reason into a valid one', async () => {
       const object = await scene.create();
       const { writer, context } = writerOf('shop');
       const write = async (message: string) => {
@@ -156,7 +156,7 @@ describe('StatusWriter', () => {
       expect(await reasonIn(object)).to.deep.equal(['noSpace']);
     });
 
-    it('recognizes its own writes, but not those that change more than the status', async () => {
+    it('recognizes its own writes, but not writes that change more than the status', async () => {
       const object = await scene.create();
       const { writer, write } = writerOf('shop');
       const before = await scene.read(object);
@@ -173,7 +173,7 @@ describe('StatusWriter', () => {
       expect(writer.isOwnWrite(written, edited)).to.equal(false);
     });
 
-    it('omits all its fields if the schema has no status, and logs this once', async () => {
+    it('writes no status if the schema has none, and logs this once', async () => {
       const type = { apiVersion: 'status.example.com/v1', kind: 'Booth' };
       const booth = writerOf('shop', { type, generation: true });
       for (let round = 0; round < 2; round++) {
@@ -188,7 +188,7 @@ describe('StatusWriter', () => {
   });
 
   describe('with merge patches', () => {
-    it('writes conditions again that a policy has refused', async () => {
+    it('writes conditions again after an admission policy has refused them', async () => {
       const object = await scene.create();
       const { writer, context } = writerOf('ours', { strategy: 'merge' });
       const message = `shops.status.example.com "a" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`;
@@ -234,7 +234,7 @@ describe('StatusWriter', () => {
       expect(ours.warnings).to.have.length(1);
     });
 
-    it('sends no condition that breaks the schema beside the rest of the status, until that changes', async () => {
+    it('leaves out a condition that does not fit the schema together with the rest of the status, until that rest changes', async () => {
       const object = await scene.create();
       const fields = { conditions: s.conditions(), phase: s.string() };
       const type = defineResource({
@@ -260,7 +260,7 @@ describe('StatusWriter', () => {
       expect(await reasonIn(object)).to.deep.equal(['Done']);
     });
 
-    it('checks the status that the server has, whatever a cache has dropped from the object', async () => {
+    it('checks the status that is on the server, even if the cache has removed fields from the object', async () => {
       const status = s.object({ phase: s.string(), conditions: s.conditions() });
       const type = defineResource({
         ...{ group: 'status.example.com', kind: 'Shop' },
@@ -302,7 +302,7 @@ describe('StatusWriter', () => {
       });
     }
 
-    it('writes no more conditions to a kind whose schema has none', async () => {
+    it('does not write conditions again to a kind whose schema has none', async () => {
       const type = { apiVersion: 'status.example.com/v1', kind: 'Booth' };
       const booth = writerOf('ours', { type, strategy: 'merge' });
       const objects = [await scene.create('Booth'), await scene.create('Booth')];
@@ -313,7 +313,7 @@ describe('StatusWriter', () => {
       expect(booth.warnings).to.deep.equal([]);
     });
 
-    it('writes nothing to another object that has the name of the given one meanwhile', async () => {
+    it('writes nothing to a new object with the name of the given object', async () => {
       const given = await scene.create();
       const { apiVersion, kind, metadata } = given;
       const { namespace = '', name = '' } = metadata;
@@ -327,7 +327,7 @@ describe('StatusWriter', () => {
       expect(await reasonIn(given)).to.equal(undefined);
     });
 
-    it('keeps a condition that only it writes, however often its state changes', async () => {
+    it('keeps writing a condition that no one else writes, however often its status changes', async () => {
       const object = await scene.create();
       const ours = writerOf('ours', { strategy: 'merge' });
       for (let round = 1; round <= 6; round++) {
@@ -337,7 +337,7 @@ describe('StatusWriter', () => {
       expect(ours.warnings).to.deep.equal([]);
     });
 
-    it('keeps a condition whose reason and message it adapts, however often its state changes', async () => {
+    it('keeps writing a condition whose reason and message it must change to be valid, however often its status changes', async () => {
       const object = await scene.create();
       const { writer, warnings, context } = writerOf('ours', { strategy: 'merge' });
       for (let round = 1; round <= 6; round++) {
@@ -351,7 +351,7 @@ describe('StatusWriter', () => {
     });
 
     for (const kind of ['Kiosk', 'Cart', 'Stall']) {
-      it(`keeps a condition that only it writes, although the schema of ${kind} changes it`, async () => {
+      it(`keeps writing a condition that no one else writes, although the schema of ${kind} changes it`, async () => {
         const type = { apiVersion: 'status.example.com/v1', kind };
         const object = await scene.create(kind);
         const ours = writerOf('ours', { type, strategy: 'merge' });
@@ -363,7 +363,7 @@ describe('StatusWriter', () => {
       });
     }
 
-    it('keeps a condition that another writer replaces now and then', async () => {
+    it('keeps writing a condition that another writer replaces now and then', async () => {
       const object = await scene.create();
       const ours = writerOf('ours', { strategy: 'merge' });
       for (let round = 1; round <= 5; round++) {

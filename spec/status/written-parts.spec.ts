@@ -36,7 +36,7 @@ describe('StatusWriter.write', () => {
     );
 
   for (const strategy of ['apply', 'merge'] as const) {
-    it(`writes the observed generation only with a reconcile, and only if the status has it (${strategy})`, async () => {
+    it(`writes observedGeneration only for a reconcile, and only if the status has this field (${strategy})`, async () => {
       const object = await scene.create();
       const generation = object.metadata.generation;
       const plain = writerOf({ strategy });
@@ -51,7 +51,7 @@ describe('StatusWriter.write', () => {
     });
   }
 
-  it('delays a changed message, but not a new generation, a field, or a write without a reconcile', async () => {
+  it('delays a changed message, but not a new observedGeneration, a changed field, or a write outside of a reconcile', async () => {
     const object = await scene.create();
     const { write } = writerOf();
     const first = ready({ observedGeneration: 1 });
@@ -73,7 +73,7 @@ describe('StatusWriter.write', () => {
     expect(await textOf({ ...update, fields: {}, conditions: [renamed] })).to.equal('renamed');
   });
 
-  it('delays a changed message although the schema lacks the generation of conditions', async () => {
+  it('delays a changed message although the schema of conditions has no observedGeneration', async () => {
     const object = await scene.create('Kiosk');
     const { write } = writerOf({ type: typeOf('Kiosk'), strategy: 'merge' });
     const first = ready({ observedGeneration: 1 });
@@ -86,7 +86,7 @@ describe('StatusWriter.write', () => {
     expect((await write(object, { conditions: [next] })).waitMs).to.equal(undefined);
   });
 
-  it('delays no write for a message that the schema lacks and that was sent already', async () => {
+  it('does not delay an unchanged condition if the schema of conditions has no message', async () => {
     const object = await scene.create('Cart');
     const { write } = writerOf({ type: typeOf('Cart'), strategy: 'merge' });
     const conditions = [ready({ message: 'done' })];
@@ -95,7 +95,7 @@ describe('StatusWriter.write', () => {
   });
 
   for (const strategy of ['apply', 'merge'] as const) {
-    it(`sends a status once although the server adds defaults or drops fields (${strategy})`, async () => {
+    it(`sends a status once although the server adds defaults or removes fields (${strategy})`, async () => {
       const object = await scene.create('Kiosk');
       const { write, warnings } = writerOf({ type: typeOf('Kiosk'), strategy });
       const conditions = [ready({ observedGeneration: 1 })];
@@ -120,7 +120,7 @@ describe('StatusWriter.write', () => {
     });
   }
 
-  it('leaves out the conditions as a whole if the schema lacks one of their members, and writes the rest', async () => {
+  it('leaves out all conditions if the schema lacks one of their members, and writes the other fields', async () => {
     const object = await scene.create('Cart');
     const { write, warnings } = writerOf({ type: typeOf('Cart') });
     const { object: written } = await write(object, {
@@ -130,7 +130,7 @@ describe('StatusWriter.write', () => {
     expect(warnings.join()).to.match(/^the schema of Cart has no status\.conditions: /);
   });
 
-  it('leaves out optional fields that the schema lacks, and throws the error about any other', async () => {
+  it('leaves out optional fields that the schema lacks, and throws for other fields', async () => {
     const object = await scene.create();
     const { write, warnings } = writerOf({ optional: ['stages[].note', 'extra'] });
     const fields = { phase: 'Open', extra: 1 };
@@ -144,7 +144,7 @@ describe('StatusWriter.write', () => {
 
   const parts = { status: 'False', reason: 'Theirs', message: 'theirs' } as const;
   for (const [name, value] of Object.entries(parts)) {
-    it(`leaves a condition to another operator that applies another ${name} again`, async () => {
+    it(`leaves a condition to another operator that has applied another ${name} again`, async () => {
       const object = await scene.create();
       const [theirs, ours] = [newWriter(scene, 'theirs'), newWriter(scene, 'ours')];
       const states = new Map([
@@ -162,9 +162,9 @@ describe('StatusWriter.write', () => {
     });
   }
 
-  describe('of an object that changed meanwhile', () => {
+  describe('to an object that has changed since it was read', () => {
     const merge = { strategy: 'merge' } as const;
-    it('writes conditions of a reconcile of the same spec, but no condition of the state as it was read', async () => {
+    it('writes conditions of a reconcile if the spec is the same, but no condition that depends on the resourceVersion', async () => {
       const object = await scene.create();
       const { writer, context } = writerOf(merge);
       await patchStatus(scene.client, object, { fields: { url: 'a' } }, { fieldManager: 'other' });
@@ -176,7 +176,7 @@ describe('StatusWriter.write', () => {
       expect(readyIn(written)).to.include({ reason: 'Done' });
     });
 
-    it('writes no conditions of a reconcile of another spec', async () => {
+    it('writes no conditions of a reconcile if the spec has changed', async () => {
       const object = await scene.create();
       const { writer, context } = writerOf(merge);
       const body = { spec: { size: 2 } };

@@ -404,7 +404,7 @@ describe('a framework that gets events from the informers of another library', (
   });
 });
 
-describe('metrics of a framework', () => {
+describe('the metrics of a Framework', () => {
   const open = scenes(embeddedTarget);
   const cached = 'operatorkit_informer_cache_size{controller="shop"}';
   const value = async (registry: Registry, sample: string): Promise<number | undefined> => {

@@ -43,7 +43,7 @@ describe("the field manager of a resource's objects", () => {
     return metadata.managedFields?.map(({ manager = '' }) => manager).join() ?? '';
   }
 
-  it("is the resource's option, else the reconcile's manager, else the resource's name", async () => {
+  it("is the resource's option, else that of the ResourceContext, else the resource's name", async () => {
     expect(await managerOf('mine', 'shops')).to.equal('mine');
     expect(await managerOf(undefined, 'shops')).to.equal('shops');
     expect(await managerOf(undefined, undefined)).to.equal('settings');

@@ -1,6 +1,6 @@
 import { embeddedTarget } from '../../builder/suite/embedded-target.js';
 import { objectsSuite } from './suite/objects-suite.js';
 
-describe('resources that keep objects', () => {
+describe('objectsResource and similar functions, whose resources keep objects as desired', () => {
   objectsSuite(embeddedTarget);
 });

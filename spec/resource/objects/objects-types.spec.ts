@@ -14,8 +14,8 @@ interface Shop extends KubernetesObject {
   readonly spec: { readonly domain: string };
 }
 
-describe('types of resources that keep objects', () => {
-  it('contain the object, the state and the change', () => {
+describe('types of objectsResource and similar functions', () => {
+  it('contain the types of the reconciled object, the state and the change', () => {
     const settings = configMapResource({
       name: 'settings',
       getDesiredState: (_context, shop: Shop) => [settingsOf(shop)],
@@ -27,7 +27,7 @@ describe('types of resources that keep objects', () => {
     expectTypeOf(services).toEqualTypeOf<CrudResource<Shop, Service[], Service[]>>();
   });
 
-  it('infer several kinds from their list', () => {
+  it('infer several kinds from the list types', () => {
     const app = objectsResource({
       name: 'app',
       types: [Deployment, Service],
@@ -66,7 +66,7 @@ describe('types of resources that keep objects', () => {
     });
   });
 
-  it('take objects and literals with any fields for kinds without a type', () => {
+  it('accept object literals with any fields for kinds that have no TypeScript type', () => {
     const certificate = { apiVersion: 'cert-manager.io/v1', kind: 'Certificate' };
     const app = objectsResource({
       ...{ name: 'app', types: [certificate] },

@@ -10,7 +10,7 @@ import type { Sample } from '../../../samples/declarative/sample.js';
 import { cli, scratchDirectory, startCli, urlOfViews } from '../../cli/cli.js';
 import type { RunningCli } from '../../cli/cli.js';
 
-describe('the sample that watches a view', () => {
+describe('the sample health-watch, which watches the status of a declarative resource', () => {
   const file = scratchDirectory();
   const lines: string[] = [];
   const stop = new AbortController();
@@ -55,7 +55,7 @@ describe('the sample that watches a view', () => {
     });
   }
 
-  it('reports a view that appears, and its changes', async () => {
+  it('reports a resource that is created, and its changes', async () => {
     const client = cluster.client();
     await applyAll(client, sample.objects);
     await reports('default/shop: 3 of 3 pods are ready');
@@ -77,7 +77,7 @@ describe('the sample that watches a view', () => {
     await reports('default/shop: gone');
   });
 
-  it('is named in the guide', async () => {
+  it('is named in docs/declarative.md', async () => {
     const guide = await readFile('docs/declarative.md', 'utf8');
     expect(guide).to.include('../samples/declarative/health-watch.ts');
   });

@@ -10,7 +10,7 @@ const sample = isSampled ? { count: 2, seed: sampleSeed } : { count: 5, seed: 6 
 describe('the SampleConfig operator, killed in the middle of an upgrade', function () {
   this.timeout(240_000);
 
-  it('converges to the same state; its Service has ready pods all the time', async () => {
+  it('converges to the same state as without a crash, while its Service always has ready pods', async () => {
     const { results } = await crashPoints(sampleScenario(), { only, sample });
     expect(results).to.have.length(sample.count);
     expect(results.filter(({ request }) => request === undefined)).to.deep.equal([]);

@@ -11,7 +11,7 @@ const pairs = releases.slice(1).map((newer, at) => [releases[at] ?? newer, newer
 
 describe('releases of the SampleConfig operator', () => {
   for (const release of releases) {
-    it(`${release.version} has objects of prunable kinds, each once`, () => {
+    it(`${release.version} contains each object once, and only kinds that the operator can prune`, () => {
       const objects = objectsOf(release);
       const names = objects.map(({ kind, metadata }) => `${kind} ${metadata.name ?? ''}`);
       expect(new Set(names).size).to.equal(names.length);

@@ -33,7 +33,7 @@ const status: LifecycleStatus = {
 };
 
 describe('a system that an operator of the Go SDK deployed', () => {
-  it('is taken over and upgraded in place, and loses fields that are no longer set', async () => {
+  it('is taken over and upgraded in place, and fields that are no longer desired are removed', async () => {
     const clock = new VirtualClock();
     const settings = { simulateWorkloads: true, clock, crds: [SampleConfig] };
     const cluster = await EmbeddedCluster.start(settings);

@@ -10,7 +10,7 @@ const modes = ['before', 'answered'] as const;
 describe('the Parseable operator, killed at any request', function () {
   this.timeout(120_000);
 
-  it('converges to the same state', async () => {
+  it('converges to the same state as without a crash', async () => {
     const { requests, results } = await crashPoints(tenantScenario(), {
       ...{ modes, ...crashSample(2) },
     });

@@ -26,7 +26,7 @@ function tenantWith(...nodes: Partial<NodeSpec>[]): ParseableTenant {
 }
 
 describe('tenantProblems', () => {
-  it('accepts a valid tenant, with each spelling of the kinds', () => {
+  it("accepts a valid tenant, with each accepted spelling of a node's kind", () => {
     const kinds = ['Deployment', 'Statefulset', 'StatefulSet'];
     const tenant = tenantWith(...kinds.map((kind, n) => ({ name: `node-${n}`, kind })));
     expect(tenantProblems(tenant)).to.deep.equal([]);
@@ -39,7 +39,7 @@ describe('tenantProblems', () => {
     ['kind', { kind: 'DaemonSet' }, /DaemonSet is not a kind of node/],
   ];
   for (const [field, change, message] of cases) {
-    it(`names the path of an invalid ${field} and the allowed values`, () => {
+    it(`names the path of an invalid ${field}, and the allowed values`, () => {
       const problems = tenantProblems(tenantWith({}, { name: 'two', ...change }));
       expect(problems).to.have.length(1);
       expect(problems[0]?.path).to.equal(`spec.nodes[1].${field}`);
@@ -70,7 +70,7 @@ describe('tenantProblems', () => {
   });
 
   for (const kind of ['constructor', '__proto__', 'toString']) {
-    it(`rejects ${kind} as a kind`, () => {
+    it(`rejects ${kind} as the kind of a node`, () => {
       expect(tenantProblems(tenantWith({ kind }))).to.have.length(1);
     });
   }

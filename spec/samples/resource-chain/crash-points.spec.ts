@@ -7,10 +7,10 @@ import { siteScenario } from './suite/crash-scenario.js';
 // response the operator may still call the registry.
 const modes = ['before', 'answered'] as const;
 
-describe('the site operator, killed at any request', function () {
+describe('the operator of the resource-chain sample, killed at any request', function () {
   this.timeout(240_000);
 
-  it('converges to the same state, and leaks no registration', async () => {
+  it('converges to the same state as without a crash, and leaves no domain registered', async () => {
     const { requests, results } = await crashPoints(siteScenario(), {
       ...{ modes, ...crashSample(2) },
     });

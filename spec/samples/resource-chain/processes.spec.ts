@@ -8,7 +8,7 @@ const program = new URL('../../../samples/resource-chain/main.ts', import.meta.u
 describe('the demo of resource chains as a process', function () {
   this.timeout(60_000);
 
-  it('prints the life of a site, in plain lines, and ends by itself', async () => {
+  it('prints how a site is created, changed and deleted, in plain lines, and ends by itself', async () => {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [bundleOf(program)]);
     expect(stdout).to.match(/\+ Deployment mailer\n/);
     expect(stdout).to.include('2/2 Deployments ready');
@@ -22,7 +22,7 @@ describe('the demo of resource chains as a process', function () {
     expect(stderr).to.equal('');
   });
 
-  it('rejects options, since it has none', async () => {
+  it('rejects any option', async () => {
     const args = [bundleOf(program), '--fast'];
     const ended = await promisify(execFile)(process.execPath, args).catch(
       (error: unknown) => error,

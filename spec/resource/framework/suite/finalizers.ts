@@ -236,7 +236,7 @@ export function finalizersSuite(open: OpenScene): void {
     await scene.until(() => scene.isGone('a'));
   });
 
-  it('removes the finalizer although a resource and another client wrote to the object', async () => {
+  it('removes the finalizer although a resource and another client wrote to the object during the clean-up', async () => {
     const scene = await open();
     const r1 = scene.resource('r1', {
       deleted: async (context, object) => {
@@ -257,7 +257,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(scene.calls.filter((call) => call === 'r1 deleted a')).to.have.length(1);
   });
 
-  it('does not call ensureDeleted again when the object changes right before the finalizer is removed', async () => {
+  it('does not call ensureDeleted again when another client changes the object right before the finalizer is removed', async () => {
     const scene = await open();
     const { client } = scene.operator;
     let isMeddled = false;

@@ -15,8 +15,8 @@ export function frameworkSuite(newTarget: () => Promise<BuilderTarget>): void {
   describe('finalizers', () => finalizersSuite(open));
   describe('pausing', () => pausingSuite(open));
   describe('readiness', () => readinessSuite(open));
-  describe('routing', () => routingSuite(open));
+  describe('routing of objects to resource sets', () => routingSuite(open));
   describe('a reconcile', () => passesSuite(open));
-  describe('parallel controllers', () => parallelSuite(open));
+  describe('several frameworks for one kind', () => parallelSuite(open));
   describe('in a manager that is restarted', () => drivingSuite(newTarget));
 }

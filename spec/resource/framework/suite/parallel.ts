@@ -8,7 +8,7 @@ import type { OpenScene } from './scene.js';
 
 /** Declares how several frameworks, or other controllers, share one object. */
 export function parallelSuite(open: OpenScene): void {
-  it('keeps the finalizers of parallel controllers on one object', async () => {
+  it("several frameworks keep each other's finalizers on the same object", async () => {
     const scene = await open();
     const names = ['one', 'two', 'three'];
     for (const name of names) scene.run({ name, resources: [scene.resource(name)] });
@@ -30,7 +30,7 @@ export function parallelSuite(open: OpenScene): void {
     expect(scene.recorded()).to.deep.equal([]);
   });
 
-  it('keeps a finalizer that another client adds between its read and its write', async () => {
+  it("a framework keeps a finalizer that another client adds between the framework's read and its write", async () => {
     const scene = await open();
     let isMeddled = false;
     const { client } = scene.operator;
@@ -55,7 +55,7 @@ export function parallelSuite(open: OpenScene): void {
     await scene.until(async () => finalizersOf(await scene.get('a')).length === 1);
   });
 
-  it('reconciles only the objects that its sets handle, beside another framework of the same kind', async () => {
+  it('a framework reconciles only the objects that its resource sets handle, beside another framework of the same kind', async () => {
     const scene = await open();
     for (const version of ['v1', 'v2']) {
       const set = new ResourceSet<Gadget>({

@@ -51,7 +51,7 @@ export function passesSuite(open: OpenScene): void {
     await scene.until(() => scene.calls.length > 5);
   });
 
-  it('reconciles an object after the resync period, although a resource requests a later time', async () => {
+  it('reconciles an object after the resync period although a resource requests a later time', async () => {
     const scene = await open();
     const r1 = scene.resource('r1', { created: (context) => context.requeueAfter(3_600_000) });
     scene.run({ resources: [r1], resyncPeriodMs: 300 });
@@ -59,7 +59,7 @@ export function passesSuite(open: OpenScene): void {
     await scene.until(() => scene.calls.length > 5);
   });
 
-  it('keeps a status that a resource writes, and passes on values of initContext', async () => {
+  it('keeps a status that a resource writes, and passes values from initContext to resources', async () => {
     const scene = await open();
     const size = contextKey<string>('size');
     const r1 = scene.resource('r1', {
@@ -86,7 +86,7 @@ export function passesSuite(open: OpenScene): void {
     expect(scene.recorded()).to.deep.equal([]);
   });
 
-  it('reports once that a chain was canceled, and why', async () => {
+  it('reports once that the resource chain was canceled, and why', async () => {
     const scene = await open();
     let isReady = false;
     const r1 = scene.resource('r1', {
@@ -105,7 +105,7 @@ export function passesSuite(open: OpenScene): void {
     await scene.until(() => scene.calls.includes('r2 created a'));
   });
 
-  it('ends the chain at the first error, names set, resource, step and object, and retries', async () => {
+  it('ends the chain at the first error, names set, resource, step and object in it, and retries', async () => {
     const scene = await open();
     let isBroken = true;
     const r2 = scene.resource('r2', {
@@ -127,7 +127,7 @@ export function passesSuite(open: OpenScene): void {
     await scene.until(() => scene.calls.includes('r3 created a'));
   });
 
-  it('names the step of a malformed patch, and applies nothing', async () => {
+  it('names the step that returned a malformed patch, and applies nothing', async () => {
     const scene = await open();
     const noted = (step: string) => (): void => void scene.calls.push(step);
     const operations = {
@@ -166,7 +166,7 @@ export function passesSuite(open: OpenScene): void {
     expect(scene.lines.filter((line) => /^(warn|error)/.test(line))).to.deep.equal([]);
   });
 
-  it('retries a terminal error only after a change', async () => {
+  it('retries a terminal error only after a change of the object', async () => {
     const scene = await open();
     const r1 = scene.resource('r1', {
       created: (_, { spec }) => {
@@ -184,7 +184,7 @@ export function passesSuite(open: OpenScene): void {
     await scene.until(() => scene.calls.length > before);
   });
 
-  it('retries a terminal error after the resync period, since the server may accept it later', async () => {
+  it('retries a terminal error after the resync period, since the server may accept the objects by then', async () => {
     const scene = await open();
     let tries = 0;
     const r1 = scene.resource('r1', {
@@ -256,7 +256,7 @@ export function passesSuite(open: OpenScene): void {
     for (const go of waiting) go();
   });
 
-  it('records its events so that kubectl shows them', async () => {
+  it('records Events that kubectl shows with the object', async () => {
     const scene = await open();
     const r1 = scene.resource('r1', {
       created: () => {
@@ -275,7 +275,7 @@ export function passesSuite(open: OpenScene): void {
     });
   });
 
-  it('reports the step in which a reconcile timed out, and loses no object', async () => {
+  it('reports the step in which a reconcile timed out, and continues with all objects', async () => {
     const scene = await open();
     let go: (() => void) | undefined;
     const r2 = scene.resource('r2', {

@@ -124,7 +124,7 @@ export function badListsSuite(open: OpenScene): void {
     expect(await keptNames(scene)).to.deep.equal(['a']);
   });
 
-  it('an unknown kind is reported only while objects of it are desired', async () => {
+  it('a kind that the server does not serve is reported only while objects of it are desired', async () => {
     const scene = await open();
     const Widget = { apiVersion: 'example.com/v1', kind: 'Widget' };
     const resource = (desired: readonly KubernetesObject[]) =>
@@ -141,7 +141,7 @@ export function badListsSuite(open: OpenScene): void {
     expect(failure.message).to.include('Widget');
   });
 
-  it('names and keys of Object.prototype are ordinary names and keys', async () => {
+  it('names and keys such as constructor and __proto__ are treated like any others', async () => {
     const scene = await open();
     const data = Object.fromEntries([
       ['__proto__', '1'],
@@ -199,7 +199,7 @@ export function badListsSuite(open: OpenScene): void {
     expect(told.join('\n')).not.to.include(value).and.not.to.include(encoded.slice(0, 16));
   });
 
-  it('kinds are rejected for a resource of one kind, and the remedy is named', () => {
+  it('the option types is rejected by configMapResource and similar functions, with the function to use instead', () => {
     const options = { name: 'a', getDesiredState: () => [], types: [Deployment] };
     expect(() => configMapResource(options))
       .to.throw('configMapResource a: unknown option "types"; use objectsResource')

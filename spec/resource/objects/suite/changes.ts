@@ -38,7 +38,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal(['patch configmaps/a', 'patch configmaps/b']);
   });
 
-  it('objects have our labels, whatever the desired state contains', async () => {
+  it("objects have the labels that mark them as the resource's, whatever the desired state contains", async () => {
     const scene = await open();
     const labels = {
       'operator-builder.io/resource': 'mine',
@@ -101,7 +101,7 @@ export function changesSuite(open: OpenScene): void {
     ]);
   });
 
-  it('objects are not touched by resources of another name', async () => {
+  it('objects are not changed or deleted by a resource with another name', async () => {
     const scene = await open();
     const others = configMaps([configMap('b')], { name: 'others' });
     await keep(scene, [configMaps([configMap('a')]), others]);
@@ -123,7 +123,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await keptNames(scene, 'next')).to.deep.equal(['a']);
   });
 
-  it('objects are all deleted with the owner, whatever its spec desires', async () => {
+  it('objects are all deleted with the owner, even if the desired state cannot be computed', async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a'), configMap('b')])]);
     await scene.writes();
@@ -137,7 +137,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await scene.find(ConfigMap, 'shop')).not.to.equal(undefined);
   });
 
-  it('objects can be of several kinds, claims included', async () => {
+  it('objects can be of several kinds, even PersistentVolumeClaims', async () => {
     const scene = await open();
     const types = [Deployment, Service, PersistentVolumeClaim];
     const all = [workload('web'), service('web'), claim('data')];
@@ -159,7 +159,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal(['delete persistentvolumeclaims/data']);
   });
 
-  it('objects cause no write without a difference: fields filled in by the server are not drift', async () => {
+  it('objects cause no write if they only differ in fields that the server has defaulted', async () => {
     const scene = await open();
     const resources = [
       configMaps([configMap('a', { k: '' })]),
@@ -180,7 +180,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('patches of objects contain only the difference, and there is no patch without a difference', async () => {
+  it('objects are changed by a patch that contains only the difference, and by none if there is no difference', async () => {
     const scene = await open();
     const { client } = scene.operator;
     const patchOf = async (...names: readonly string[]) => {
@@ -204,7 +204,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await patchOf('b', 'c')).to.deep.equal([['c'], ['a'], ['b']]);
   });
 
-  it('objects cause no read when cached', async () => {
+  it('objects cause no read request if their kind is cached', async () => {
     const scene = await open();
     const { client, stop } = await withCache(scene.operator.client, [ConfigMap]);
     try {
@@ -235,7 +235,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await keptNames(scene)).to.deep.equal(['a']);
   });
 
-  it('objects cancel the rest of the chain without a warning while they are being deleted', async () => {
+  it('objects that are still being deleted cancel the rest of the chain without a warning', async () => {
     const scene = await open();
     const resources = [
       configMaps([configMap('a')]),
@@ -291,7 +291,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await keptNames(scene, 'database')).to.deep.equal([]);
   });
 
-  it('objects wait for a namespace in deletion', async () => {
+  it('objects in a namespace that is being deleted make the resource wait', async () => {
     const scene = await open();
     const body = { metadata: { finalizers: ['shop.example.com/hold'] } };
     await scene.edit(ConfigMap, 'shop', { body });

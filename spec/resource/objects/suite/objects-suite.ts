@@ -18,7 +18,7 @@ export function objectsSuite(newTarget: NewTarget): void {
 
   describe('desired objects', () => changesSuite(open));
   describe('objects that are no longer desired', () => superfluousSuite(open));
-  describe('changes of others', () => othersSuite(open));
+  describe('changes by other clients', () => othersSuite(open));
   describe('owners', () => ownersSuite(open));
   describe('bad input', () => badListsSuite(open));
 }

@@ -23,7 +23,7 @@ export function othersSuite(open: OpenScene): void {
     expect(scene.events[0]?.note).to.include('data.k').and.to.include('drift');
   });
 
-  it('replicas that an autoscaler has set are reverted, and the Event names the way to keep them', async () => {
+  it('replicas that an autoscaler has set are reverted, and the Event tells how to keep them', async () => {
     const scene = await open();
     const labels = { app: 'web' };
     const spec = {
@@ -55,7 +55,7 @@ export function othersSuite(open: OpenScene): void {
     expect((await scene.get(Deployment, 'web')).spec?.replicas).to.equal(5);
   });
 
-  it('an object that the cache does not show yet is not adopted', async () => {
+  it('an object of another client that the cache does not contain yet is not adopted', async () => {
     const scene = await open();
     await scene.admin.create({
       ...{ apiVersion: 'v1', kind: 'ConfigMap', data: { password: 'theirs' } },
@@ -79,7 +79,7 @@ export function othersSuite(open: OpenScene): void {
     expect(metadata.ownerReferences).to.equal(undefined);
   });
 
-  it('fields set only by others are kept', async () => {
+  it('fields that only other managers have set are kept', async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a', { k: '1' })])]);
     const metadata = { labels: { team: 'blue' }, annotations: { 'mesh.example.com/x': 'y' } };
@@ -94,7 +94,7 @@ export function othersSuite(open: OpenScene): void {
     expect(live.metadata.annotations).to.include({ 'mesh.example.com/x': 'y' });
   });
 
-  it('an allowed label set by others is kept, other labels are reverted', async () => {
+  it('a label in allowedLabels that others set is kept, and other changed labels are reverted', async () => {
     const scene = await open();
     const labelled = (tier: string): ConfigMap => {
       const metadata = { name: 'a', labels: { team: 'red', tier } };
@@ -120,7 +120,7 @@ export function othersSuite(open: OpenScene): void {
     expect(after).to.include({ team: 'blue', tier: 'db' });
   });
 
-  it('an allowed label that only we set is updated', async () => {
+  it('a label in allowedLabels that only this resource sets is updated', async () => {
     const scene = await open();
     const labelled = (team: string): ConfigMap => ({
       ...configMap('a'),
@@ -132,7 +132,7 @@ export function othersSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'a')).metadata.labels).to.include({ team: 'blue' });
   });
 
-  it('an allowed label is kept when an object is adopted', async () => {
+  it('a label in allowedLabels is kept when an object is adopted', async () => {
     const scene = await open();
     const labels = { team: 'blue' };
     const metadata = { name: 'a', namespace: scene.namespace, labels };
@@ -145,7 +145,7 @@ export function othersSuite(open: OpenScene): void {
     expect(live.metadata.ownerReferences?.[0]?.uid).to.equal(scene.owner.metadata.uid);
   });
 
-  it('an allowed label that was removed is restored, whatever the cache omits', async () => {
+  it('a label in allowedLabels that was removed is restored, even if the cache omits managedFields', async () => {
     const scene = await open();
     const desired = { ...configMap('a'), metadata: { name: 'a', labels: { team: 'red' } } };
     const resource = configMaps([desired], { allowedLabels: ['team'] });
@@ -160,7 +160,7 @@ export function othersSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'a')).metadata.labels).to.include({ team: 'red' });
   });
 
-  it('our labels are restored when removed', async () => {
+  it("the labels that mark an object as the resource's are restored when removed", async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a')])]);
     const { metadata } = await scene.get(ConfigMap, 'a');
@@ -175,7 +175,7 @@ export function othersSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'a')).metadata.uid).to.equal(metadata.uid);
   });
 
-  it('objects without an owner are rejected by name, and the rest of the list is written', async () => {
+  it('objects without an owner are rejected with their names, and the rest of the list is written', async () => {
     const scene = await open();
     for (const name of ['a', 'c']) {
       const metadata = { name, namespace: scene.namespace };
@@ -194,7 +194,7 @@ export function othersSuite(open: OpenScene): void {
     expect(scene.events.map(({ reason }) => reason)).to.include('NotOurs');
   });
 
-  it('an object of another owner is rejected even if adoption is allowed, and never deleted', async () => {
+  it('an object of another owner is rejected even if adopt is set, and never deleted', async () => {
     const scene = await open();
     const owner = await newOwner(scene.admin, scene.namespace, 'other');
     await keep(scene, [configMaps([configMap('a', { theirs: '1' })])], { owner });
@@ -206,7 +206,7 @@ export function othersSuite(open: OpenScene): void {
     expect((await scene.get(ConfigMap, 'a')).data).to.deep.equal({ theirs: '1' });
   });
 
-  it("a copy with our labels is not ours: it is not deleted with the owner's objects", async () => {
+  it("a copy that has the resource's labels but no owner reference is not deleted", async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a')])]);
     const { labels = {} } = (await scene.get(ConfigMap, 'a')).metadata;
@@ -217,7 +217,7 @@ export function othersSuite(open: OpenScene): void {
     expect(await keptNames(scene)).to.deep.equal(['copy']);
   });
 
-  it('objects of another controller of the owner stay, even in a resource of the same name', async () => {
+  it('objects with the same owner but another controller stay, even if its resource has the same name', async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a')])], { fieldManager: 'one' });
     await keep(scene, [configMaps([configMap('b')])], { fieldManager: 'two' });
@@ -234,7 +234,7 @@ export function othersSuite(open: OpenScene): void {
     }
   });
 
-  it('an object that lost the label of its manager is deleted when superfluous', async () => {
+  it('an object that lost the label managed-by is deleted when it is no longer desired', async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a')])]);
     const body = { metadata: { labels: { 'app.kubernetes.io/managed-by': null } } };
@@ -243,7 +243,7 @@ export function othersSuite(open: OpenScene): void {
     expect(await keptNames(scene)).to.deep.equal([]);
   });
 
-  it('AlreadyExists is tolerated when the object is ours', async () => {
+  it('AlreadyExists is no error when the object belongs to the resource', async () => {
     const scene = await open();
     const client = stumbling(scene, 'apply', alreadyExists);
     await keep(scene, [configMaps([configMap('a')])], { client });
@@ -251,7 +251,7 @@ export function othersSuite(open: OpenScene): void {
     expect(await keptNames(scene)).to.deep.equal(['a']);
   });
 
-  it('NotFound is tolerated when an object to delete is already gone', async () => {
+  it('NotFound is no error when an object to delete does not exist any more', async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a'), configMap('b')])]);
     const client = stumbling(scene, 'delete', notFound);
@@ -260,7 +260,7 @@ export function othersSuite(open: OpenScene): void {
     expect(await scene.writes()).to.include('delete configmaps/b');
   });
 
-  it('a recreated object is not deleted in place of the old one', async () => {
+  it('an object that was recreated is not deleted instead of the object that was read', async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a')])]);
     const key = { namespace: scene.namespace, name: 'a' };

@@ -43,7 +43,7 @@ export function ownersSuite(open: OpenScene): void {
     });
   });
 
-  it('a cluster-scoped owner has cluster-scoped objects too, and reads no cached ones', async () => {
+  it('a cluster-scoped owner can have cluster-scoped objects, and causes no read request for cached kinds', async () => {
     const scene = await open();
     const owner = await clusterOwner(scene);
     const name = `of-${scene.namespace}`;
@@ -64,7 +64,7 @@ export function ownersSuite(open: OpenScene): void {
     }
   });
 
-  it('a cluster-scoped owner must set namespaces', async () => {
+  it('a cluster-scoped owner requires a namespace in each namespaced object', async () => {
     const scene = await open();
     const owner = await clusterOwner(scene);
     const failure = await failureOf(keep(scene, [configMaps([configMap('a')])], { owner }));
@@ -115,7 +115,7 @@ export function ownersSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('objects of a predecessor of the same name are left to garbage collection, and awaited', async () => {
+  it('an owner waits until garbage collection has deleted the objects of an earlier owner with its name', async () => {
     const scene = await open();
     const resource = configMaps([configMap('a', { k: '1' })]);
     await keep(scene, [resource]);

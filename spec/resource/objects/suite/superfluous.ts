@@ -20,7 +20,7 @@ export function superfluousSuite(open: OpenScene): void {
     expect(await keptNames(scene)).to.deep.equal(['b']);
   });
 
-  it('superfluous objects are not deleted twice, nor when an annotation keeps them', async () => {
+  it('superfluous objects are not deleted again while a finalizer holds them, and not at all if an annotation keeps them', async () => {
     const scene = await open();
     const names = ['a', 'held', 'stays'];
     await keep(scene, [configMaps(names.map((name) => configMap(name)))]);
@@ -68,7 +68,7 @@ export function superfluousSuite(open: OpenScene): void {
     }
   });
 
-  it('superfluous objects are kept by an annotation, claims included, and deleted with their owner otherwise', async () => {
+  it('superfluous PersistentVolumeClaims are kept if an annotation says so, and otherwise deleted with their owner', async () => {
     const scene = await open();
     const resource = (desired: readonly PersistentVolumeClaim[]) =>
       objectsResource({
@@ -90,7 +90,7 @@ export function superfluousSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal(['delete persistentvolumeclaims/kept']);
   });
 
-  it('a claim that moves to a later resource of the chain keeps its data', async () => {
+  it('a PersistentVolumeClaim that moves to a later resource of the chain is not deleted', async () => {
     const scene = await open();
     const resource = (name: string, ...names: readonly string[]): Resource =>
       objectsResource({

@@ -32,14 +32,14 @@ export function declarativeSamplesSuite(newTarget: NewTarget): void {
     return stage;
   };
 
-  describe('config-rollout', () => {
+  describe('the sample config-rollout', () => {
     const hashOf = async (scene: SampleStage): Promise<string | undefined> => {
       const key = { name: 'web', namespace: scene.namespace() };
       const { spec } = await target.admin.get(Deployment, key);
       return spec?.template.metadata?.annotations?.[`${group}/config-hash`];
     };
 
-    it('sets the hash of the ConfigMap on the pods, and a new one when it changes', async () => {
+    it('sets the hash of a ConfigMap in the annotations of the pods, and a new hash when the ConfigMap changes', async () => {
       const scene = await open('config-rollout');
       const before = await scene.eventually(async () => {
         const hash = await hashOf(scene);
@@ -57,7 +57,7 @@ export function declarativeSamplesSuite(newTarget: NewTarget): void {
       });
     });
 
-    it('removes the hash when the link object is deleted, and keeps the Deployment', async () => {
+    it('removes the hash when the ConfigRollout is deleted, and keeps the Deployment', async () => {
       const scene = await open('config-rollout');
       await scene.eventually(async () => expect(await hashOf(scene)).to.be.a('string'));
       const key = { name: 'web', namespace: scene.namespace() };
@@ -68,7 +68,7 @@ export function declarativeSamplesSuite(newTarget: NewTarget): void {
     });
   });
 
-  describe('service-health', () => {
+  describe('the sample service-health', () => {
     const readyOf = async (scene: SampleStage): Promise<string | undefined> => {
       const service = await target.admin.get(Service, {
         ...{ name: 'shop', namespace: scene.namespace() },
@@ -125,7 +125,7 @@ export function declarativeSamplesSuite(newTarget: NewTarget): void {
     });
   });
 
-  describe('gateway-routes', () => {
+  describe('the sample gateway-routes', () => {
     const attachedTo = async (
       scene: SampleStage,
       name: string,
@@ -136,7 +136,7 @@ export function declarativeSamplesSuite(newTarget: NewTarget): void {
       return status?.attachedTo?.map((listener) => listener.split('/').slice(1).join('/'));
     };
 
-    it('attaches routes to listeners that allow all, their own or selected namespaces', async () => {
+    it('attaches routes to listeners that allow routes of all namespaces, their own or selected ones', async () => {
       const scene = await open('gateway-routes');
       await scene.eventually(async () => {
         expect(await attachedTo(scene, 'status', 'edge')).to.have.members([

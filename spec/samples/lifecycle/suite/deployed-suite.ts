@@ -49,7 +49,7 @@ export function deployedSuite(newTarget: () => Promise<DeployedTarget>): void {
     await rm(folder, { recursive: true });
   });
 
-  it('deploys, upgrades and removes with leader election, probes and metrics, without denied requests or unused permissions', async function () {
+  it('the operator deploys, upgrades and removes with leader election, probes and metrics, without denied requests or unused permissions', async function () {
     this.timeout(120_000);
     const first = await start('1.0.0');
     await eventually(async () => {

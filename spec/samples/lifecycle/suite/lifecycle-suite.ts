@@ -52,7 +52,7 @@ export function lifecycleSuite(newTarget: NewTarget): void {
     await leave();
   });
 
-  it('upgrades: the phase is Upgrading until the pods are ready, then superfluous objects are pruned', async () => {
+  it('in an upgrade, the phase is Upgrading until the pods are ready, then superfluous objects are pruned', async () => {
     await deploy('1.0.0');
     const before = await stage.objects();
     await stage.stop();
@@ -83,7 +83,7 @@ export function lifecycleSuite(newTarget: NewTarget): void {
     await leave();
   });
 
-  it('relabels in 2.0.0: a new Deployment replaces the old one, and pods serve all the time', async () => {
+  it('changes labels in 2.0.0: a new Deployment replaces the old one, and there are always pods that serve', async () => {
     await deploy('1.1.0');
     const before = await stage.objects();
     await stage.replaceBy('2.0.0');
@@ -134,7 +134,7 @@ export function lifecycleSuite(newTarget: NewTarget): void {
     await leave();
   });
 
-  it("reverts edits and deletions; keeps users' labels and the data of ConfigMaps", async () => {
+  it('reverts edits and deletions, but keeps labels of users and the data of ConfigMaps', async () => {
     await deploy('1.1.0');
     const key = { name: server, namespace: stage.namespace };
     const ports = [{ name: 'debug', containerPort: 9_229 }];
@@ -164,7 +164,7 @@ export function lifecycleSuite(newTarget: NewTarget): void {
     await leave();
   });
 
-  it('follows its configuration: replicas, placement, labels on the pods', async () => {
+  it('applies the replicas, the placement and the labels of its configuration to the pods', async () => {
     await deploy('1.0.0');
     const nodePlacement = { nodeSelector: { 'kubernetes.io/os': 'linux' } };
     const tolerations = [{ key: 'infra', operator: 'Exists' }];

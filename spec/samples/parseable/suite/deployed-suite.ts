@@ -53,7 +53,7 @@ export function deployedSuite(newTarget: () => Promise<DeployedTarget>): void {
     await rm(folder, { recursive: true });
   });
 
-  it('works with two replicas, probes, metrics and a webhook, without denied requests or unused permissions', async function () {
+  it('the operator works with two replicas, probes, metrics and a webhook, without denied requests or unused permissions', async function () {
     this.timeout(120_000);
     const webhookPort = await findFreePort();
     await install('rbac.yaml');

@@ -27,7 +27,7 @@ export function parseableSuite(newTarget: NewTarget): void {
   });
   afterEach(() => stage.stop());
 
-  it('deploys every sample, and its deletion leaves nothing', async () => {
+  it('deploys each example tenant, and leaves nothing after its deletion', async () => {
     await stage.start();
     for (const sample of await sampleNames()) {
       await stage.create(sample);
@@ -66,7 +66,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     expect(await operatorAnswered(stage)).to.deep.equal([]);
   });
 
-  it('changes nothing after a restart', async () => {
+  it('changes nothing after a restart of the operator', async () => {
     await stage.start();
     await stage.create('persistent');
     await stage.create('ordered');
@@ -82,7 +82,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     expect(omit(after, 'ParseableTenant')).to.deep.equal(omit(before, 'ParseableTenant'));
   });
 
-  it('rolls exactly the nodes that use a changed value, type by type', async () => {
+  it('restarts only the pods of nodes that use a changed value, one type of node after the other', async () => {
     await stage.start();
     await stage.create('ordered');
     await stage.available('ordered');
@@ -123,7 +123,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     expect(await stage.podsOf('querier')).to.deep.equal(queriers);
   });
 
-  it('prunes the objects of a removed node, but not its claims', async () => {
+  it('prunes the objects of a removed node, but not its PersistentVolumeClaims', async () => {
     await stage.start();
     await stage.create('ordered', (spec) => withClaim(spec, 'staged'));
     await stage.available('ordered');
@@ -136,7 +136,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     expect(left).to.include.members(['Deployment stateless-querier', 'ConfigMap querier-back']);
   });
 
-  it('prunes the claims of a removed node if the tenant requests it', async () => {
+  it('prunes the PersistentVolumeClaims of a removed node if the tenant requests it', async () => {
     await stage.start();
     const { metadata } = await stage.create('ordered', (spec) => withClaim(spec, 'staged'));
     await stage.available('ordered');
@@ -150,7 +150,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('keeps the claims of a removed node when the tenant no longer requests their deletion', async () => {
+  it('keeps the PersistentVolumeClaims of a removed node when the tenant no longer requests their deletion', async () => {
     await stage.start();
     const { metadata } = await stage.create('ordered', (spec) => withClaim(spec, 'staged'));
     const key = { name: metadata.name ?? '', namespace: stage.namespace };
@@ -187,7 +187,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     expect(metadata.name).to.equal('ephemeral');
   });
 
-  it('does not count a workload of another tenant as its own', async () => {
+  it('does not count a workload of another tenant as one of its nodes', async () => {
     await stage.start();
     await stage.create('ephemeral');
     await stage.available('ephemeral');
@@ -200,7 +200,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('keeps two tenants of one namespace apart', async () => {
+  it('does not mix the objects of two tenants in one namespace', async () => {
     await stage.start();
     await stage.create('ephemeral');
     await stage.create('multi-node');
@@ -253,7 +253,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     expect(configMap.data).to.deep.equal(tenant.spec.parseableConfig[0]?.env);
   });
 
-  it('reports an immutable selector unless the tenant allows recreation', async () => {
+  it('reports an immutable selector unless the tenant allows to recreate the workload', async () => {
     const tenant = await stage.create('multi-node');
     const original = await createAsOriginal(target.admin, tenant);
     await stage.start();
@@ -267,7 +267,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     expect(kept.metadata.uid).to.equal(original.metadata.uid);
   });
 
-  it('handles the deletion and immediate recreation of a tenant', async () => {
+  it('handles a tenant that is deleted and created again at once', async () => {
     await stage.start();
     await stage.create('persistent');
     await stage.available('persistent');

@@ -45,7 +45,7 @@ export function resourceChainSuite(newTarget: NewTarget): void {
     await stage.gone();
   });
 
-  it('moves a live site from v1 to v2 and back: shared objects keep their UIDs and pods', async () => {
+  it('changes a running site from v1 to v2 and back, while objects of both versions keep their UIDs and pods', async () => {
     await stage.start();
     await stage.create();
     await stage.settled('v1');
@@ -104,7 +104,7 @@ export function resourceChainSuite(newTarget: NewTarget): void {
     expect(kept.length).to.be.within(1, 2);
   });
 
-  it('ignores a site without a label until it gets one', async () => {
+  it('ignores a site until it has the label that selects a resource set', async () => {
     await stage.start();
     await stage.create({});
     await stage.patch({ metadata: { annotations: { touched: 'yes' } } });
@@ -115,7 +115,7 @@ export function resourceChainSuite(newTarget: NewTarget): void {
     await stage.gone();
   });
 
-  it('reverts edits and deletions', async () => {
+  it("reverts changes and deletions of a site's objects", async () => {
     await stage.start();
     await stage.create();
     await stage.settled('v1');
@@ -144,7 +144,7 @@ export function resourceChainSuite(newTarget: NewTarget): void {
     await stage.gone();
   });
 
-  it('reports a domain that another site holds, and creates no objects', async () => {
+  it('reports a domain that belongs to another site, and creates no objects', async () => {
     await stage.registry.register(stage.domain, 'another');
     await stage.start();
     await stage.create();
