@@ -234,7 +234,7 @@ describe('StatusWriter', () => {
       expect(ours.warnings).to.have.length(1);
     });
 
-    it('leaves out a condition that does not fit the schema together with the rest of the status, until that rest changes', async () => {
+    it('does not write a condition while the rest of the status does not fit the schema, and writes it after that rest has changed', async () => {
       const object = await scene.create();
       const fields = { conditions: s.conditions(), phase: s.string() };
       const type = defineResource({

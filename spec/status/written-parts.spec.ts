@@ -144,7 +144,7 @@ describe('StatusWriter.write', () => {
 
   const parts = { status: 'False', reason: 'Theirs', message: 'theirs' } as const;
   for (const [name, value] of Object.entries(parts)) {
-    it(`leaves a condition to another operator that has applied another ${name} again`, async () => {
+    it(`leaves a condition to the other operator after that has applied its own ${name} a second time`, async () => {
       const object = await scene.create();
       const [theirs, ours] = [newWriter(scene, 'theirs'), newWriter(scene, 'ours')];
       const states = new Map([
@@ -186,8 +186,8 @@ describe('StatusWriter.write', () => {
     });
   });
 
-  describe('of a deleted object', () => {
-    it('sends nothing more with server-side apply, and fails with a merge patch', async () => {
+  describe('to an object that was deleted', () => {
+    it('writes nothing with server-side apply, and fails with a merge patch', async () => {
       const object = await scene.create();
       await scene.client.delete(object, keyOf(object));
       const update = { conditions: [ready()] };
@@ -199,10 +199,10 @@ describe('StatusWriter.write', () => {
     });
   });
 
-  describe('of a kind without the subresource status', () => {
+  describe('to an object whose kind has no subresource status', () => {
     const type = typeOf('Stand');
     const update = { conditions: [ready()] };
-    it('throws an error with the remedy, with server-side apply', async () => {
+    it('throws an error that tells what to add to the CRD, with server-side apply', async () => {
       const object = await scene.create('Stand');
       const error = await caught(writerOf({ type }).write(object, update));
       expect(error).to.have.property('code', 'InvalidOption');
@@ -210,7 +210,7 @@ describe('StatusWriter.write', () => {
       expect(failureKindOf(error)).not.to.equal(undefined);
     });
 
-    it('notes once that the kind keeps no conditions, with merge patches', async () => {
+    it('reports once that the kind stores no conditions, with merge patches', async () => {
       const object = await scene.create('Stand');
       const { writer, write, notes } = writerOf({ type, strategy: 'merge' });
       expect(writer.keeps(object)).to.equal(true);
@@ -226,7 +226,7 @@ describe('StatusWriter.write', () => {
       ]);
     });
 
-    it('reads from the server, not from a cache, whether the object still exists', async () => {
+    it('reads from the server instead of a cache whether the object still exists', async () => {
       const object = await scene.create('Stand');
       const { writer, context, notes } = writerOf({ type, strategy: 'merge' });
       const cached: Client = {

@@ -32,7 +32,7 @@ describe('InternalStore', () => {
     expect(store.references()).to.have.length(1);
   });
 
-  it('returns true only for the first put of an object', () => {
+  it('returns true from put only for an object that was not stored before', () => {
     const store = new InternalStore();
     expect([store.put(configMap), store.put({ ...configMap })]).to.deep.equal([true, false]);
   });

@@ -11,13 +11,13 @@ describe('asError', () => {
     expect(asError(null).message).to.equal('null was thrown, not an error');
   });
 
-  it('uses the message of an object that is not an error, or else lists its fields', () => {
+  it('uses the message of an object that is not an error, or lists its fields if it has no message', () => {
     expect(errorMessage({ message: 'no licence', code: 5 })).to.equal('no licence');
     expect(errorMessage({ code: 5, token: 'x' })).to.equal('a thrown object with code, token');
     expect(errorMessage({})).to.equal('a thrown object with no fields');
   });
 
-  it('handles values that cannot be converted to a string', () => {
+  it('wraps values that cannot be converted to a string', () => {
     const unprintable = [
       Object.create(null),
       {
@@ -37,7 +37,7 @@ describe('asError', () => {
 });
 
 describe('cutCharacters', () => {
-  it('cuts a longer text, but never within a surrogate pair', () => {
+  it('cuts a text that is too long, but never within a surrogate pair', () => {
     expect(cutCharacters('abc', 3)).to.equal('abc');
     expect(cutCharacters('abcd', 3)).to.equal('abc');
     expect(cutCharacters('ab😀', 3)).to.equal('ab');

@@ -30,7 +30,7 @@ const refuse = (): never => {
   throw new Error('too late');
 };
 
-describe('the check before a request is sent', () => {
+describe('the check that a transport runs before it sends a request', () => {
   const open: { close(): Promise<void> }[] = [];
 
   const connectTo = (server: string, maxConnections = 1): UndiciTransport => {
@@ -49,7 +49,7 @@ describe('the check before a request is sent', () => {
     await Promise.all(open.splice(0).map((one) => one.close()));
   });
 
-  it('runs before the server receives a byte', async () => {
+  it('runs before the server receives the first byte of the request', async () => {
     const server = await start((_, response) => response.end());
     const seen: number[] = [];
     const transport = connectTo(server.url);
@@ -57,7 +57,7 @@ describe('the check before a request is sent', () => {
     expect([seen, server.requests.length]).to.deep.equal([[0], 1]);
   });
 
-  it('cancels the request by throwing: nothing is sent, and the connection serves the next request', async () => {
+  it('cancels the request if it throws: nothing is sent, and the connection serves the next request', async () => {
     const server = await start((_, response) => response.end());
     const transport = connectTo(server.url);
     await read(await transport.request(write('/first')));
@@ -67,7 +67,7 @@ describe('the check before a request is sent', () => {
     expect(new Set(server.requests.map(({ socket }) => socket)).size).to.equal(1);
   });
 
-  it('cancels the request by aborting its signal', async () => {
+  it("cancels the request if it aborts the request's signal", async () => {
     const server = await start((_, response) => response.end());
     const transport = connectTo(server.url);
     const attempt = new AbortController();
@@ -78,7 +78,7 @@ describe('the check before a request is sent', () => {
     expect(server.requests.map(({ url }) => url)).to.deep.equal(['/last']);
   });
 
-  it('runs when a waiting request gets a free connection, not when it is queued', async () => {
+  it('runs when a waiting request gets a free connection, not when the request is queued', async () => {
     let answer = (): void => undefined;
     const server = await start(({ url }, response) => {
       if (url === '/slow') answer = () => response.end();
@@ -124,7 +124,7 @@ describe('the check before a request is sent', () => {
     expect([asked, server.requests.length]).to.deep.equal([1, 0]);
   });
 
-  it('runs again for each connection on which a request is sent', async () => {
+  it('runs again when a request is sent again on another connection', async () => {
     const server = await start(({ socket }) => socket.destroy());
     let asked = 0;
     const transport = connectTo(server.url);

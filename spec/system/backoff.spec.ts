@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { delayAfter, spread } from '../../lib/system/random.js';
 
 describe('delayAfter', () => {
-  it('grows by its factor up to the maximum, for any number of failures', () => {
+  it('grows by its factor with each failure up to the maximum, for any number of failures', () => {
     const delays = (factor?: number): number[] =>
       [1, 2, 3, 33, 5_000].map((failures) =>
         delayAfter(failures, {
@@ -17,7 +17,7 @@ describe('delayAfter', () => {
 });
 
 describe('spread', () => {
-  it('multiplies a delay by a random factor of the range', () => {
+  it('multiplies a delay by a random factor within the given range', () => {
     const delays = [0, 0.5, 1].map((next) =>
       spread(1_000, { next: () => next, uuid: () => '' }, 0.5, 1.5),
     );

@@ -10,7 +10,7 @@ import {
 import { VirtualClock } from '../../lib/system/virtual-clock.js';
 
 describe('systemClock', () => {
-  it("returns the machine's time", () => {
+  it('returns the time of the machine', () => {
     const before = Date.now();
     const now = systemClock.now();
     expect(now).to.be.within(before, Date.now());
@@ -35,7 +35,7 @@ describe('systemClock', () => {
     expect(fired).to.equal(false);
   });
 
-  it("does not fire at once for a delay beyond Node's limit", async () => {
+  it('does not fire at once for a delay that exceeds the limit of setTimeout', async () => {
     let fired = false;
     const timer = systemClock.setTimer(() => (fired = true), 2 ** 31);
     await sleep(systemClock, 3);
@@ -43,7 +43,7 @@ describe('systemClock', () => {
     expect(fired).to.equal(false);
   });
 
-  it("waits for a delay beyond Node's limit in several steps", () => {
+  it('waits in several steps for a delay that exceeds the limit of setTimeout', () => {
     const own = Object.getOwnPropertyDescriptor(globalThis, 'setTimeout')!;
     const steps: { readonly delayMs: number; readonly fire: () => void }[] = [];
     globalThis.setTimeout = ((fire: () => void, delayMs: number): void => {
@@ -74,7 +74,7 @@ describe('nextTurn', () => {
 });
 
 describe('turnIfDue', () => {
-  it('yields only if the event loop had no turn for more than 10 ms', async () => {
+  it('waits for a turn of the event loop only if there was none for more than 10 ms', async () => {
     await nextTurn();
     const now = performance.now.bind(performance);
     let passedMs = 0;
@@ -98,7 +98,7 @@ describe('turnIfDue', () => {
 });
 
 describe('endsWithin', () => {
-  it('returns whether the work ended in time, and leaves no timer', async () => {
+  it('resolves to whether the work ended in time, and leaves no timer', async () => {
     const clock = new VirtualClock();
     expect(await endsWithin(Promise.resolve(), 5, clock)).to.equal(true);
     expect(clock.pendingTimers).to.equal(0);
@@ -109,7 +109,7 @@ describe('endsWithin', () => {
 });
 
 describe('untilAborted', () => {
-  it("throws the signal's reason, before and during the work, and else returns the result", async () => {
+  it("rejects with the signal's reason before or during the work, and otherwise returns the result", async () => {
     const reason = new Error('enough');
     const never = new Promise<never>(() => undefined);
     const controller = new AbortController();
@@ -124,7 +124,7 @@ describe('untilAborted', () => {
 });
 
 describe('sleep', () => {
-  it('resolves after its time', async () => {
+  it('resolves after the given time', async () => {
     const clock = new VirtualClock();
     let woke = false;
     const slept = sleep(clock, 100).then(() => (woke = true));
@@ -135,7 +135,7 @@ describe('sleep', () => {
     expect(woke).to.equal(true);
   });
 
-  it("throws the signal's reason at once, and leaves no timer", async () => {
+  it("rejects at once with the signal's reason, and leaves no timer", async () => {
     const clock = new VirtualClock();
     const controller = new AbortController();
     const slept = sleep(clock, 100, controller.signal).catch((error: unknown) => error);

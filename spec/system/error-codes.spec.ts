@@ -6,12 +6,12 @@ const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf
 
 const rows = [...page.matchAll(/^\| `(\w+)`\s*\|([^|\n]*)\|([^|\n]*)\|$/gm)];
 
-describe('error codes', () => {
-  it('are those of docs/errors.md, in the same order', () => {
+describe('the error codes of OperatorError', () => {
+  it('are the codes in docs/errors.md, in the same order', () => {
     expect(rows.map(([, code]) => code)).to.deep.equal([...errorCodes]);
   });
 
-  it('have a meaning and a remedy each', () => {
+  it('each have a meaning and a remedy', () => {
     for (const [, code, meaning = '', remedy = ''] of rows) {
       expect(meaning.trim(), code).to.match(/^[A-Z].*\.$/);
       expect(remedy.trim(), code).to.match(/^[A-Z].*\.$/);

@@ -74,8 +74,8 @@ interface Options {
 
 const names = { maxRetries: true, name: true };
 
-describe('unknown options', () => {
-  it('are rejected by name, with the nearest known name', () => {
+describe('options with an unknown name', () => {
+  it('are rejected in an error that suggests the nearest known name', () => {
     const check = (options: object) => () => refuseUnknownOptions<Options>('Thing', options, names);
     expect(check({ maxRetires: 3 })).to.throw(
       'Thing: unknown option "maxRetires"; did you mean "maxRetries"?',
@@ -262,7 +262,7 @@ describe('unknown options', () => {
     expect(() => new Builder(options)).to.throw('Builder: unknown option "adopts"; did you mean');
   });
 
-  it('are rejected with the call to which they belong', () => {
+  it('are rejected in an error that names the call to which they belong', () => {
     expect(() => controllerFor(ConfigMap, { maxConcurrentReconciles: 8 } as object)).to.throw(
       'give it to withOptions({ maxConcurrentReconciles: … })',
     );

@@ -6,7 +6,7 @@ import { promMetrics } from '../../lib/prometheus/index.js';
 describe('withMetricLabels', () => {
   const named = (name: string) => ({ name, help: name, labelNames: ['kind'] });
 
-  it('adds its labels to every sample, and removes only those samples', async () => {
+  it('adds its labels to every sample, and removes only samples with these labels', async () => {
     const registry = new Registry();
     const [east, west] = ['east', 'west'].map((cluster) =>
       withMetricLabels(promMetrics(registry), { cluster }),
@@ -31,7 +31,7 @@ describe('withMetricLabels', () => {
     expect(left).to.include('total{kind="Pod",cluster="west"} 2');
   });
 
-  it('has no optional methods that the inner metrics lack', () => {
+  it('has no optional methods that the wrapped metrics lack', () => {
     const metrics = withMetricLabels(noMetrics, { cluster: 'east' });
     const gauge = metrics.gauge(named('now'));
     gauge.set(1, { kind: 'Pod' });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { nearestName } from '../../lib/system/known-options.js';
 
-describe('The nearest name', () => {
+describe('nearestName', () => {
   const cases: readonly (readonly [string, readonly string[], string | undefined])[] = [
     ['replicas', ['replica', 'replicas'], 'replicas'],
     ['REPLICAS', ['Replicas'], 'Replicas'],
@@ -27,7 +27,7 @@ describe('The nearest name', () => {
     ['abc', [], undefined],
   ];
   for (const [written, names, wanted] of cases) {
-    it(`to ${written} of ${names.join(', ') || 'none'} is ${wanted ?? 'none'}`, () => {
+    it(`finds ${wanted ?? 'no name'} for ${written} among ${names.join(', ') || 'no names'}`, () => {
       expect(nearestName(written, names)).to.equal(wanted);
     });
   }

@@ -10,7 +10,7 @@ import { Registry } from 'prom-client';
 import { promMetrics } from '../../lib/prometheus/index.js';
 import { bothMetrics, noMetrics, registeredMetrics } from '../../lib/system/index.js';
 
-describe('registeredMetrics', () => {
+describe('registeredMetrics, metrics for a registered OpenTelemetry SDK', () => {
   const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
   const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 });
   const provider = new MeterProvider({ readers: [reader] });
@@ -68,7 +68,7 @@ describe('registeredMetrics', () => {
     expect((await collected()).get('c{"kind":"Secret"}')).to.equal(0);
   });
 
-  it('identifies the series of a gauge by its labels in any order, and starts each at 0', async () => {
+  it('finds the series of a gauge by its labels in any order, and starts each series at 0', async () => {
     api.setGlobalMeterProvider(provider);
     const gauge = (await registeredMetrics()).gauge({ ...name('e'), labelNames: ['a', 'b', 'c'] });
     gauge.add(1, { a: '1', b: '2', c: '3' });
@@ -84,7 +84,7 @@ describe('registeredMetrics', () => {
     ]);
   });
 
-  it('describes metrics to the SDK by their help', async () => {
+  it('passes the help text of a metric to the SDK as its description', async () => {
     api.setGlobalMeterProvider(provider);
     const metrics = await registeredMetrics();
     metrics.counter({ ...name('f_total'), help: 'Counts.' }).add();
@@ -106,13 +106,13 @@ describe('registeredMetrics', () => {
     ]);
   });
 
-  it('is combined with noMetrics without a cost', () => {
+  it('if combined with noMetrics, gives the other metrics themselves', () => {
     const metrics = promMetrics(new Registry());
     expect(bothMetrics(noMetrics, metrics)).to.equal(metrics);
     expect(bothMetrics(metrics, noMetrics)).to.equal(metrics);
   });
 
-  it('works together with Prometheus metrics', async () => {
+  it('can be combined with Prometheus metrics, so that both receive every value', async () => {
     api.setGlobalMeterProvider(provider);
     const registry = new Registry();
     const metrics = bothMetrics(promMetrics(registry), await registeredMetrics());

@@ -22,7 +22,7 @@ describe('openTelemetryTracer', () => {
     trace.disable();
   });
 
-  it('ends a span with its work, and records the given attributes', async () => {
+  it('ends a span when its work ends, and records the given attributes', async () => {
     const tracer = await openTelemetryTracer({ scope: 'mine' });
     const answer = await tracer.span('work', { a: 1 }, async (span) => {
       expect(exporter.getFinishedSpans()).to.deep.equal([]);
@@ -37,7 +37,7 @@ describe('openTelemetryTracer', () => {
     expect(span?.status.code).to.equal(0);
   });
 
-  it('sets parents without a context manager', async () => {
+  it('sets the parents of spans even if no context manager is registered', async () => {
     const tracer = await openTelemetryTracer();
     await tracer.span('outer', {}, (outer) =>
       outer.span('middle', {}, (middle) => middle.span('inner', {}, async () => undefined)),

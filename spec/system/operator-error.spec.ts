@@ -11,7 +11,7 @@ describe('OperatorError', () => {
     expect(error.name).to.equal('OperatorError');
   });
 
-  it('has no cause unless one is given', () => {
+  it('has no cause if none is given', () => {
     expect(new OperatorError('Timeout', 'late')).not.to.have.property('cause');
   });
 
@@ -30,7 +30,7 @@ describe('isOperatorError', () => {
     expect(isOperatorError(error, 'Aborted')).to.equal(false);
   });
 
-  it('recognizes errors of another copy of this package', () => {
+  it('recognizes errors that another installed copy of operator-builder created', () => {
     const foreign = { [Symbol.for('operator-builder.OperatorError')]: true, code: 'Timeout' };
     expect(isOperatorError(foreign, 'Timeout')).to.equal(true);
   });

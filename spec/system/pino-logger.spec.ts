@@ -40,7 +40,7 @@ describe('pinoLogger', () => {
     expect(silent.lines).to.be.empty;
   });
 
-  it("adds a child's fields to its lines", () => {
+  it('adds the fields of a child logger to its lines', () => {
     const { lines, logger } = setUp();
     logger.child({ controller: 'tenant' }).child({ name: 'web' }).info('x', { a: 1 });
     expect(lines[0]).to.include({ controller: 'tenant', name: 'web', a: 1 });
@@ -55,7 +55,7 @@ describe('pinoLogger', () => {
     expect(error['cause']).to.have.property('message', 'inner');
   });
 
-  it('writes each of several errors once, whatever they contain', () => {
+  it('writes each error of a ReconcileFailedError once, and not again where it is also a cause', () => {
     const { lines, logger } = setUp({ level: 'debug' });
     const cause = new Error('the disk is full');
     const part = new OperatorError('Terminal', 'web: the disk is full', { cause });
@@ -73,7 +73,7 @@ describe('pinoLogger', () => {
     expect(text).to.include('db: not there').and.include('"code":"Terminal"');
   });
 
-  it('writes the stack of a defect that an OperatorError has as its cause, and no other stack', () => {
+  it('writes the stack of an unexpected error that is the cause of an OperatorError, and no other stack', () => {
     const { lines, logger } = setUp();
     const cause = new TypeError('x is not a function');
     logger.error('failed', { error: new OperatorError('Terminal', 'web: broken', { cause }) });
@@ -83,7 +83,7 @@ describe('pinoLogger', () => {
     expect(inner?.['stack']).to.match(/^at .*pino-logger\.spec/);
   });
 
-  it("writes nested fields, such as an HTTP client's request, only at level debug", () => {
+  it('writes nested fields of an error, such as the request of an HTTP client, in full only at level debug', () => {
     const request = { headers: { authorization: 'Bearer abc' }, path: '/x' };
     const error = Object.assign(new Error('refused'), { request, status: 403 });
     const [info, debug] = [setUp(), setUp({ level: 'debug' })];
@@ -100,7 +100,7 @@ describe('pinoLogger', () => {
     expect(lines[0]?.['error']).to.include({ moreErrors: 990 });
   });
 
-  it('omits the stacks of an error and its causes if configured', () => {
+  it('omits the stacks of an error and its causes with stacks: false', () => {
     const { lines, logger } = setUp({ stacks: false });
     const cause = new AggregateError([new Error('one')], 'inner');
     logger.error('failed', { error: new Error('outer', { cause }) });
@@ -111,7 +111,7 @@ describe('pinoLogger', () => {
 });
 
 describe('silentLogger', () => {
-  it('discards everything', () => {
+  it('ignores every line', () => {
     const logger = silentLogger.child({ a: 1 });
     for (const level of ['debug', 'info', 'warn', 'error'] as const) {
       expect(() => logger[level]('x', {})).not.to.throw();

@@ -61,7 +61,7 @@ describe('a transport through a proxy', () => {
 
   after(() => server.close());
 
-  it('connects by CONNECT, and authenticates with the user of its URL', async () => {
+  it("sends CONNECT to an HTTP proxy, and authenticates with the user in the proxy's URL", async () => {
     const proxy = await startConnectProxy();
     const url = proxy.url.replace('//', '//me:p%40ss@');
     expect(await outcomeOf(new UndiciTransport({ server: server.url, proxy: url }))).to.equal(
@@ -73,7 +73,7 @@ describe('a transport through a proxy', () => {
     await proxy.close();
   });
 
-  it("reports the proxy's refusal without the password, and that nothing was sent", async () => {
+  it('reports that the proxy refuses the request, without the password, and that nothing was sent', async () => {
     const proxy = await startConnectProxy(407);
     const url = proxy.url.replace('//', '//me:secret@');
     const transport = new UndiciTransport({ server: server.url, proxy: url });
@@ -93,7 +93,7 @@ describe('a transport through a proxy', () => {
   };
   for (const scheme of ['socks5', 'socks5h']) {
     for (const [kind, reply] of Object.entries(socksReplies)) {
-      it(`connects by ${scheme}, by host name, when the proxy returns ${kind}`, async () => {
+      it(`connects by ${scheme} to the host name of the server when the SOCKS proxy responds with ${kind}`, async () => {
         const host = Buffer.from('api.test').toString('hex');
         const {
           port,
@@ -114,7 +114,7 @@ describe('a transport through a proxy', () => {
     }
   }
 
-  it('requests the port of the server, also when it has two bytes', async () => {
+  it('requests the port of the server from a SOCKS proxy, also a port above 255', async () => {
     const {
       port,
       heard,
@@ -130,7 +130,7 @@ describe('a transport through a proxy', () => {
     socks.close();
   });
 
-  it('requests port 443 by default when the server uses TLS', async () => {
+  it('requests port 443 if the URL of an HTTPS server has no port', async () => {
     const proxy = await startConnectProxy(407);
     const outcome = outcomeOf(
       new UndiciTransport({ server: 'https://api.test', proxy: proxy.url }),
@@ -143,7 +143,7 @@ describe('a transport through a proxy', () => {
     await proxy.close();
   });
 
-  it('uses TLS with the server through the tunnel', async () => {
+  it('uses TLS between client and server through the tunnel', async () => {
     const pem = (name: string): string =>
       readFileSync(new URL(`certificates/${name}`, import.meta.url), 'utf8');
     const tls = { cert: pem('server.pem'), key: pem('server.key') };
@@ -175,7 +175,7 @@ describe('a transport through a proxy', () => {
     [`${'u'.repeat(256)}:pw@`, 'user name, password or host of more than 255 bytes', [[3, '0502']]],
   ];
   for (const [user, problem, script] of socksProblems) {
-    it(`reports of a SOCKS 5 proxy, ${user === '' ? 'without' : 'with'} a user: ${problem}`, async () => {
+    it(`reports a problem with a SOCKS 5 proxy ${user === '' ? 'without' : 'with'} a user: ${problem}`, async () => {
       const { port, server: socks } = await startScripted([...script, [99, '']]);
       const proxy = `socks5://${user}127.0.0.1:${port}`;
       const transport = new UndiciTransport({ server: 'http://api.test:80', proxy });
@@ -200,7 +200,7 @@ describe('a transport through a proxy', () => {
     closing.close();
   });
 
-  it('authenticates by SOCKS 5, and reports a refusal', async () => {
+  it('authenticates to a SOCKS 5 proxy, and reports that the proxy refuses the password', async () => {
     const {
       port,
       heard,

@@ -12,14 +12,14 @@ const entries = [
   'types/',
 ];
 
-describe('Public names', () => {
-  it('number at most 150 at the root, and 350 in all entries', () => {
+describe('The exported names of the package', () => {
+  it('are at most 150 in the main entry point, and at most 350 in all entry points', () => {
     const counts = entries.map((entry) => namesOf(entry).length);
     expect(counts[0]).to.be.within(1, 150);
     expect(counts.reduce((sum, count) => sum + count)).to.be.at.most(350);
   });
 
-  it('are exported by one entry each, but for the embedded cluster', () => {
+  it('are each exported by one entry point, except EmbeddedCluster', () => {
     const names = entries.flatMap(namesOf);
     const repeated = names.filter((name, index) => names.indexOf(name) !== index);
     expect(repeated).to.deep.equal(['EmbeddedCluster']);

@@ -24,7 +24,7 @@ for (const [name, random] of Object.entries({ systemRandom, seededRandom: seeded
 }
 
 describe('seededRandom', () => {
-  it('returns the same sequence for one seed, in every release', () => {
+  it('returns the same sequence for the same seed in every release', () => {
     const first = [1, 2, 3].map(() => seededRandom(1).next());
     expect(new Set(first).size).to.equal(1);
     // Reference values of mulberry32.

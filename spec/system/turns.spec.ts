@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Turns } from '../../lib/system/turns.js';
 
 describe('Turns', () => {
-  it('runs work of one key in sequence, even after a failure, and other keys concurrently', async () => {
+  it('runs work for the same key in sequence, even after a failure, and work for other keys concurrently', async () => {
     const turns = new Turns();
     const log: string[] = [];
     const gate: { open?: () => void } = {};

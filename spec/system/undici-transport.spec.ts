@@ -77,7 +77,7 @@ describe('UndiciTransport', () => {
         });
       });
 
-      it('ignores early hints before the response', async () => {
+      it('ignores a response 103 Early Hints before the final response', async () => {
         const transport = await start((_, response) => {
           response.writeEarlyHints({ link: '</style.css>; rel=preload' });
           response.end('done');
@@ -85,7 +85,7 @@ describe('UndiciTransport', () => {
         expect(await textOf(await transport.request(get('/', { streaming })))).to.equal('done');
       });
 
-      it('rejects a header that HTTP does not allow, without its value', async () => {
+      it('rejects a header that HTTP does not allow, without showing its value', async () => {
         const transport = await start((_, response) => response.end());
         const headers = { authorization: 'Bearer a\nb' };
         const error = await failureOf(transport.request(get('/', { headers, streaming })));
@@ -95,7 +95,7 @@ describe('UndiciTransport', () => {
         await server.until(() => !streaming || server.sockets.size === 0);
       });
 
-      it('fails when the connection breaks within the body', async () => {
+      it('fails when the connection breaks while the body is received', async () => {
         const transport = await start((_, response) => {
           response.write('first', () => response.destroy());
         });
@@ -105,7 +105,7 @@ describe('UndiciTransport', () => {
         });
       });
 
-      it('fails as ConnectionFailed, not sent, when no server listens; names the host only', async () => {
+      it('throws ConnectionFailed with requestSent false if no server listens, and names only the host of the URL', async () => {
         await start((_, response) => response.end());
         await server.close();
         const host = `127.0.0.1:${server.port}`;
@@ -116,7 +116,7 @@ describe('UndiciTransport', () => {
         });
       });
 
-      it('throws Aborted at once while the connection is opened, and sends nothing over it', async () => {
+      it('throws Aborted at once if it is aborted while the connection is opened, and sends nothing over it', async () => {
         const opening = deferred();
         const settings = deferred<object>();
         const tls = (): Promise<object> => {
@@ -150,21 +150,21 @@ describe('UndiciTransport', () => {
     });
   }
 
-  it('keeps connections alive: sequential requests use at most two', async () => {
+  it('keeps connections alive, so that sequential requests use at most two connections', async () => {
     const transport = await start((_, response) => response.end('ok'));
     for (let n = 0; n < 9; n++) await textOf(await transport.request(get('/')));
     // A connection is free again a moment after its response was read.
     expect(new Set(server.requests.map(({ socket }) => socket)).size).to.be.within(1, 2);
   });
 
-  it('opens at most maxConnections; other requests wait', async () => {
+  it('opens at most maxConnections connections, and lets other requests wait', async () => {
     const transport = await start((_, response) => response.end('ok'), { maxConnections: 2 });
     const requests = Array.from({ length: 20 }, () => transport.request(get('/')).then(textOf));
     await Promise.all(requests);
     expect(new Set(server.requests.map(({ socket }) => socket)).size).to.equal(2);
   });
 
-  it('gives streams their own connections beyond that limit', async () => {
+  it('opens further connections for streams, beyond maxConnections', async () => {
     const transport = await start(
       ({ url }, response) => {
         response.write('begun');
@@ -190,7 +190,7 @@ describe('UndiciTransport', () => {
     expect(Buffer.concat(read).equals(sent)).to.equal(true);
   });
 
-  it('serves the next request on the connection of a small response that is not read yet', async () => {
+  it('serves the next request on the connection although the body of a small response has not been read yet', async () => {
     const transport = await start(
       ({ url }, response) => {
         response.write(`${url} `);
@@ -204,7 +204,7 @@ describe('UndiciTransport', () => {
     expect(await textOf(first)).to.equal('/first ended');
   });
 
-  it('makes the server wait while the client does not read a body', async () => {
+  it('does not accept more data from the server than the client reads', async () => {
     const piece = Buffer.alloc(1024 * 1024);
     const all = 200;
     let accepted = 0;
@@ -231,7 +231,7 @@ describe('UndiciTransport', () => {
     expect(length).to.equal(all * piece.length);
   });
 
-  it('frees the connection when the loop over a stream exits', async () => {
+  it("frees the connection when the loop over a stream's body is left", async () => {
     const transport = await start((_, response) => response.write('first'));
     const { body } = await transport.request(get('/', { streaming: true }));
     for await (const chunk of body) {
@@ -241,13 +241,13 @@ describe('UndiciTransport', () => {
     await server.until(() => server.sockets.size === 0);
   });
 
-  it('fails as ConnectionFailed, sent, when the connection breaks before the response', async () => {
+  it('throws ConnectionFailed with requestSent true when the connection breaks before the response', async () => {
     const transport = await start(({ socket }) => socket.resetAndDestroy());
     const error = await failureOf(transport.request(get('/')));
     expect(error).to.include({ code: 'ConnectionFailed', requestSent: true });
   });
 
-  it('fails as ConnectionFailed when the connection breaks within the body', async () => {
+  it('throws ConnectionFailed when the connection breaks while the body is received', async () => {
     const transport = await start(({ socket }, response) => {
       response.writeHead(200, { 'content-length': '100' });
       response.write('half', () => socket.resetAndDestroy());
@@ -257,7 +257,7 @@ describe('UndiciTransport', () => {
     expect(error).to.include({ code: 'ConnectionFailed', requestSent: true });
   });
 
-  it('throws Aborted before the response, and closes the connection', async () => {
+  it('throws Aborted if it is aborted before the response, and closes the connection', async () => {
     const transport = await start(() => undefined);
     const controller = new AbortController();
     const failure = failureOf(transport.request(get('/', { signal: controller.signal })));
@@ -269,7 +269,7 @@ describe('UndiciTransport', () => {
     await server.until(() => !server.sockets.has(seen!.socket));
   });
 
-  it('throws Aborted within the body', async () => {
+  it('throws Aborted if it is aborted while the body is received', async () => {
     const transport = await start((_, response) => response.write('first'));
     const controller = new AbortController();
     const { signal } = controller;
@@ -282,7 +282,7 @@ describe('UndiciTransport', () => {
     await server.until(() => server.sockets.size === 0);
   });
 
-  it('throws Aborted instead of chunks that arrived before the abort', async () => {
+  it('after an abort, throws Aborted instead of returning chunks that arrived before', async () => {
     const transport = await start((_, response) => {
       response.write('a'.repeat(100_000));
       response.end('b'.repeat(1_000_000));
@@ -295,7 +295,7 @@ describe('UndiciTransport', () => {
     expect(await failureOf(chunks.next())).to.have.property('code', 'Aborted');
   });
 
-  it('closes the connection of a response that is left early, and serves the next request', async () => {
+  it('closes the connection of a response whose body is not read to its end, and serves the next request', async () => {
     const transport = await start(
       ({ url }, response) => {
         response.write(url);
@@ -310,7 +310,7 @@ describe('UndiciTransport', () => {
     expect(await textOf(await transport.request(get('/next')))).to.equal('/next');
   });
 
-  it('throws Aborted at once while it waits for a free connection', async () => {
+  it('throws Aborted at once if it is aborted while it waits for a free connection', async () => {
     const transport = await start(() => undefined, { maxConnections: 1 });
     const other = new AbortController();
     const busy = failureOf(transport.request(get('/busy', { signal: other.signal })));
@@ -324,7 +324,7 @@ describe('UndiciTransport', () => {
     expect(server.requests.map(({ url }) => url)).to.deep.equal(['/busy']);
   });
 
-  it('throws Aborted for a body that arrived whole before the abort', async () => {
+  it('after an abort, throws Aborted even if the whole body arrived before', async () => {
     const transport = await start((_, response) => response.end('small'));
     const controller = new AbortController();
     const { body } = await transport.request(get('/', { signal: controller.signal }));
@@ -335,14 +335,14 @@ describe('UndiciTransport', () => {
     expect(await chunks.next()).to.deep.equal({ done: true, value: undefined });
   });
 
-  it('sends nothing when the signal is already aborted', async () => {
+  it('sends nothing if the signal is already aborted', async () => {
     const transport = await start((_, response) => response.end());
     const error = await failureOf(transport.request(get('/', { signal: AbortSignal.abort() })));
     expect(error).to.have.property('code', 'Aborted');
     expect(server.requests).to.have.length(0);
   });
 
-  it('leaves no listener on a long-lived signal', async () => {
+  it('leaves no listener on a signal that outlives its requests', async () => {
     const transport = await start((_, response) => response.end('ok'));
     const { signal } = new AbortController();
     const counts = { added: 0, removed: 0 };
@@ -362,7 +362,7 @@ describe('UndiciTransport', () => {
     expect(counts.removed).to.be.at.least(counts.added);
   });
 
-  it('sends later requests on new connections after reconnect, and keeps streams open', async () => {
+  it('after reconnect, sends requests on new connections, and keeps streams open', async () => {
     const transport = await start(({ url }, response) => {
       if (url === '/stream') response.write('first');
       else response.end('ok');
@@ -381,7 +381,7 @@ describe('UndiciTransport', () => {
     expect(await failure).to.have.property('code', 'Stopped');
   });
 
-  it('ends everything on close, and rejects later requests with Stopped', async () => {
+  it('ends all requests on close, and rejects later requests with Stopped', async () => {
     const transport = await start((_, response) => response.write('first'));
     const { body } = await transport.request(get('/', { streaming: true }));
     const rest = failureOf(textOf({ status: 200, headers: {}, body }));
@@ -392,14 +392,14 @@ describe('UndiciTransport', () => {
   });
 
   for (const server of ['ftp://host', 'host:6443', '', 'https://']) {
-    it(`rejects ${JSON.stringify(server)} as a server`, () => {
+    it(`rejects the server ${JSON.stringify(server)}`, () => {
       expect(() => new UndiciTransport({ server }))
         .to.throw('server')
         .with.property('code', 'InvalidOption');
     });
   }
 
-  it('enables TCP keep-alive after 30 s of silence, and waits on close until all sockets are closed', async () => {
+  it('enables TCP keep-alive after 30 s of silence, and resolves close only when all sockets are closed', async () => {
     const delays: unknown[] = [];
     const sockets = new Set<Socket>();
     const own = Object.getOwnPropertyDescriptor(Socket.prototype, 'setKeepAlive')!;
@@ -420,7 +420,7 @@ describe('UndiciTransport', () => {
     expect([...sockets].map(({ closed }) => closed)).to.deep.equal([true]);
   });
 
-  it('rejects 0 connections', () => {
+  it('rejects the value 0 of maxConnections', () => {
     const construct = () => new UndiciTransport({ server: 'http://host', maxConnections: 0 });
     expect(construct).to.throw('maxConnections').with.property('code', 'InvalidOption');
   });
@@ -457,17 +457,17 @@ describe('UndiciTransport over TLS', () => {
     expect(await request({ tls: { ca } })).to.equal('nobody');
   });
 
-  it('rejects a server of an unknown CA, with the remedy', async () => {
+  it('rejects a server whose CA is unknown, and tells what to configure', async () => {
     const error = await failureOf(request({}));
     expect(error).to.include({ code: 'ConnectionFailed', requestSent: false });
     expect((error as Error).message).to.contain('give the CA');
   });
 
-  it('trusts every server if insecure', async () => {
+  it('accepts every server certificate if insecure is set', async () => {
     expect(await request({ tls: { insecure: true } })).to.equal('nobody');
   });
 
-  it('verifies the given server name', async () => {
+  it('verifies the certificate against the given server name', async () => {
     const address = `https://localhost:${server.port}`;
     const error = await failureOf(request({ server: address, tls: { ca } }));
     expect((error as Error).message).to.contain('set servername');
@@ -480,7 +480,7 @@ describe('UndiciTransport over TLS', () => {
     expect(await request({ tls })).to.equal('spec client');
   });
 
-  it('reads its TLS settings before each new connection', async () => {
+  it('reads its TLS settings again before each new connection', async () => {
     const identity = { cert: pem('client.pem'), key: pem('client.key') };
     const settings = [{ ca }, { ca, ...identity }];
     const tls = () => settings.shift() ?? expect.fail('too many connections');
@@ -492,7 +492,7 @@ describe('UndiciTransport over TLS', () => {
     await transport.close();
   });
 
-  it('passes on the error of its TLS settings', async () => {
+  it('throws ConnectionFailed with the error of its TLS settings as the cause', async () => {
     const broken = new Error('no such file');
     const error = await failureOf(request({ tls: () => Promise.reject(broken) }));
     expect(error).to.include({ code: 'ConnectionFailed', requestSent: false, cause: broken });

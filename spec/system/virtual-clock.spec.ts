@@ -15,7 +15,7 @@ describe('VirtualClock', () => {
     expect(new Date(new VirtualClock().now()).toISOString()).to.equal('2026-01-01T00:00:00.000Z');
   });
 
-  it('fires timers at their time, in order, ties in the order of creation', async () => {
+  it('fires timers in the order of their times, and timers of the same time in the order of creation', async () => {
     const property = fc.asyncProperty(fc.array(fc.nat(20), { maxLength: 20 }), async (delays) => {
       const clock = new VirtualClock();
       const fired: [number, number][] = [];
@@ -31,7 +31,7 @@ describe('VirtualClock', () => {
     await fc.assert(property, { numRuns: 20 });
   });
 
-  it('does not fire later or cancelled timers', async () => {
+  it('does not fire timers that are not due yet or were cancelled', async () => {
     const clock = new VirtualClock();
     const fired: string[] = [];
     clock.setTimer(() => fired.push('later'), 11);
@@ -56,7 +56,7 @@ describe('VirtualClock', () => {
     expect(fired).to.deep.equal([10, 20, 30]);
   });
 
-  it('fires a timer that a pending promise sets before time advances', async () => {
+  it('fires a timer that a pending promise sets before the time advances', async () => {
     const clock = new VirtualClock();
     const fired: number[] = [];
     void nextTurn().then(() => clock.setTimer(() => fired.push(clock.monotonicMs()), 5));
@@ -64,7 +64,7 @@ describe('VirtualClock', () => {
     expect(fired).to.deep.equal([5]);
   });
 
-  it('settles promises between two timers', async () => {
+  it('settles the promises of a timer before it fires the next timer', async () => {
     const clock = new VirtualClock();
     const order: string[] = [];
     clock.setTimer(() => void Promise.resolve().then(() => order.push('promise of 1')), 1);
@@ -74,7 +74,7 @@ describe('VirtualClock', () => {
   });
 
   for (const delayMs of [-5, NaN]) {
-    it(`treats a delay of ${delayMs} as 0`, async () => {
+    it(`treats a delay of ${delayMs} ms as 0`, async () => {
       const clock = new VirtualClock();
       const fired: string[] = [];
       clock.setTimer(() => fired.push('later'), 10);
@@ -100,7 +100,7 @@ describe('VirtualClock', () => {
   });
 
   for (const ms of [-1, NaN, Infinity]) {
-    it(`refuses to advance by ${ms}`, async () => {
+    it(`refuses to advance by ${ms} ms`, async () => {
       const clock = new VirtualClock();
       clock.setTimer(() => expect.fail('it fired'), 10);
       const error = await clock.advance(ms).catch((thrown: unknown) => thrown);

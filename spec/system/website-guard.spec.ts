@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { websiteProblem } from '../../lib/system/website-guard.js';
 
-describe('the guard against websites', () => {
+describe('the guard of a local server against requests of websites', () => {
   const allowed = new Set(['api.corp.example']);
   const good = [
     ...['localhost', 'LOCALHOST:8082', 'a.localhost:80', '127.0.0.1:8082', '10.1.2.3'],
@@ -27,14 +27,14 @@ describe('the guard against websites', () => {
   const problemOf = (headers: Record<string, string>, options = {}): string | undefined =>
     websiteProblem({ headers: { host: 'localhost:81', ...headers } }, allowed, options);
 
-  it('allows requests of programs and of pages of the same origin', () => {
+  it('allows requests of programs and of web pages of the same origin', () => {
     expect(problemOf({})).to.equal(undefined);
     expect(problemOf({ 'sec-fetch-site': 'none' })).to.equal(undefined);
     expect(problemOf({ 'sec-fetch-site': 'same-origin' })).to.equal(undefined);
     expect(problemOf({ origin: 'http://localhost:81' })).to.equal(undefined);
   });
 
-  it('rejects requests of pages of another origin', () => {
+  it('rejects requests of web pages of another origin', () => {
     const headers = [
       ...[{ 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }],
       ...[
@@ -46,7 +46,7 @@ describe('the guard against websites', () => {
     for (const each of headers) expect(problemOf(each)).to.include('another origin');
   });
 
-  it('allows a followed link only if links are allowed, and never a frame', () => {
+  it('allows a link from another website only with the option links, and never a frame', () => {
     const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
     const page = { ...link, 'sec-fetch-dest': 'document' };
     expect(problemOf(page, { links: true })).to.equal(undefined);

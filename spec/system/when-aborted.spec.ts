@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { whenAborted } from '../../lib/system/clock.js';
 
 describe('whenAborted', () => {
-  it('resolves when the signal aborts, whatever the reason, and not before', async () => {
+  it('resolves when the signal is aborted, whatever the reason, and not before', async () => {
     const ending = new AbortController();
     let isOver = false;
     const over = whenAborted(ending.signal).then(() => (isOver = true));

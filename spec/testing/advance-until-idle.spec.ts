@@ -3,7 +3,7 @@ import type { AdvanceUntilIdleOptions } from '../../lib/testing/eventually.js';
 import { VirtualClock, advanceUntilIdle } from '../../lib/testing/index.js';
 
 describe('advanceUntilIdle', () => {
-  it('fires every timer, including new ones, and returns the time advanced', async () => {
+  it('fires every timer, even new ones, and returns by how much the time advanced', async () => {
     const clock = new VirtualClock();
     const fired: number[] = [];
     clock.setTimer(() => {
@@ -14,7 +14,7 @@ describe('advanceUntilIdle', () => {
     expect(fired).to.deep.equal([1, 2]);
   });
 
-  it('throws Timeout for timers without end', async () => {
+  it('throws Timeout if timers are set again without end', async () => {
     const clock = new VirtualClock();
     const again = (): void => void clock.setTimer(again, 1_000);
     again();
@@ -25,7 +25,7 @@ describe('advanceUntilIdle', () => {
     expect(clock.monotonicMs()).to.equal(5_000);
   });
 
-  it('lets work that is due set its timers first', async () => {
+  it('first runs pending promises, which may set timers', async () => {
     const clock = new VirtualClock();
     let rang = false;
     void Promise.resolve()

@@ -94,7 +94,7 @@ describe('crashPoints', () => {
     }
   });
 
-  it('runs the uninterrupted scenario once if all kinds are given, otherwise twice', async () => {
+  it('runs the scenario without a crash once if all kinds are given, and otherwise twice', async () => {
     const plays: number[] = [];
     for (const kinds of [[ConfigMap], []]) {
       let count = 0;
@@ -105,7 +105,7 @@ describe('crashPoints', () => {
     expect(plays).to.deep.equal([2, 3]);
   });
 
-  it('sends nothing after the crash, and passes the response on only in mode answered', async () => {
+  it('sends no request after the crash, and gives the operator the response only in mode answered', async () => {
     const seen: string[] = [];
     const reconcile: Reconcile = async (client, shop) => {
       if (shop.data?.['done'] === 'yes') return;
@@ -129,7 +129,7 @@ describe('crashPoints', () => {
     }
   });
 
-  it('names the point, the problem, and how to reproduce it alone', async () => {
+  it('names the crash point, the problem, and how to run this point alone', async () => {
     // The operator records a generated name too late.
     const error = await failureOf(
       shopScenario(async (client, shop) => {
@@ -200,7 +200,7 @@ describe('crashPoints', () => {
     ],
   };
 
-  it('finds an object of the setup that is created again at a start', async () => {
+  it('finds that the restarted operator creates an object of the setup again', async () => {
     const operator = async (stage: OperatorStage): Promise<void> => {
       const { client } = stage;
       if ((await find(client, 'done')) === undefined) {
@@ -219,7 +219,7 @@ describe('crashPoints', () => {
     expect(error.message).to.include('replaced: ConfigMap default/kept was deleted and recreated');
   });
 
-  it('fails at a point that a run does not reach because it differs from the first run', async () => {
+  it('fails at a crash point that a run does not reach because it differs from the first run', async () => {
     let runs = 0;
     const setup = (): Promise<void> => Promise.resolve(void (runs += 1));
     const scenario = shopScenario(
@@ -238,7 +238,7 @@ describe('crashPoints', () => {
     );
   });
 
-  it('finds a finalizer that is left behind', async () => {
+  it('finds a finalizer that is never removed', async () => {
     const finalizers = ['example.com/hold'];
     const held: ConfigMap = {
       ...configMap('held'),
@@ -267,7 +267,7 @@ describe('crashPoints', () => {
     });
   }
 
-  it('finds endless writes, without a crash', async () => {
+  it('finds that an operator writes without end, even without a crash', async () => {
     const error = await failureOf(
       shopScenario(
         async (client, { metadata }) => {
@@ -285,7 +285,7 @@ describe('crashPoints', () => {
     expect(error.report.results).to.deep.equal([]);
   });
 
-  it('accepts 500 requests of an operator before time passes, and not more', async () => {
+  it('accepts at most 500 requests of an operator while the virtual time stands still', async () => {
     const sending = (count: number): CrashScenario => {
       const operator = async ({ client, signal }: OperatorStage): Promise<void> => {
         for (let sent = 0; sent < count; sent++) await client.list(ConfigMap, { namespace });
@@ -302,7 +302,7 @@ describe('crashPoints', () => {
     );
   });
 
-  it('finds a step that never completes, and an operator that ends by itself', async () => {
+  it('finds a step whose until is never true, and an operator that ends by itself', async () => {
     const idle = await failureOf(shopScenario(async () => undefined));
     expect(idle.message).to.match(/create was not carried out after 600 s: «until» is false/);
     const operator = (): Promise<void> => Promise.reject(new Error('no such flag'));
@@ -310,7 +310,7 @@ describe('crashPoints', () => {
     expect(dead.message).to.match(/the operator ended by itself: Error: no such flag/);
   });
 
-  it('advances the clock for requests that a fault delays', async () => {
+  it('advances the virtual time for requests that a fault delays', async () => {
     const setup = ({ cluster }: CrashStage): Promise<void> => {
       const match = { verb: 'patch', user: 'operator' } as const;
       cluster.faults.add({ match, effect: { type: 'latency', ms: 2_000 } });
@@ -326,7 +326,7 @@ describe('crashPoints', () => {
     ]);
   });
 
-  it('checks the invariant at the crash, before the restarted operator can repair it', async () => {
+  it('checks the invariant at the crash, before the operator starts again and can repair it', async () => {
     const scenario = shopScenario(
       async (client, shop) => {
         if (shop.data?.['done'] === 'yes') return;
@@ -342,7 +342,7 @@ describe('crashPoints', () => {
     expect(error.message).to.match(/request 2 .*\n +invariant: create, at the crash: expected/);
   });
 
-  it('recognizes an object by its owner, whatever its UID', async () => {
+  it('finds the same owned object in two runs although the UID of its owner differs', async () => {
     const owned: Reconcile = async (client, shop) => {
       if (shop.data?.['done'] === 'yes') return;
       const ownerReferences = [ownerReferenceTo(shop)];
@@ -353,7 +353,7 @@ describe('crashPoints', () => {
     await crashPoints(shopScenario(owned));
   });
 
-  it('treats an access review as a read', async () => {
+  it('treats the request of an access review as a read', async () => {
     const operator = async (stage: OperatorStage): Promise<void> => {
       const spec = { resourceAttributes: { resource: 'configmaps', verb: 'list' } };
       const typeMeta = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' };
@@ -364,7 +364,7 @@ describe('crashPoints', () => {
     expect(requests[0]).to.include({ kind: 'SelfSubjectAccessReview', write: false });
   });
 
-  it('lets a starting operator run before time advances, even without timers', async () => {
+  it('lets a starting operator run before the virtual time advances, even if it has set no timers', async () => {
     const operator = async ({ client, clock, random, signal }: OperatorStage): Promise<void> => {
       const manager = new Manager({ client, clock, random });
       const writer = controllerFor(ConfigMap).complete(async ({ key, client: cached }) => {
@@ -379,7 +379,7 @@ describe('crashPoints', () => {
     await crashPoints({ ...shopScenario(right), operator }, { only: before });
   });
 
-  it('skips kinds that cannot be listed', async () => {
+  it('ignores kinds that cannot be listed', async () => {
     const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' };
     await crashPoints({ ...shopScenario(right), kinds: [review] });
   });
@@ -400,7 +400,7 @@ describe('crashPoints', () => {
     expect(other).to.include({ code: 'InvalidOption' });
   });
 
-  it('rejects a scenario with an unknown field', async () => {
+  it('rejects a scenario with an unknown property', async () => {
     const scenario = { ...shopScenario(right), invariants: () => expect.fail() } as CrashScenario;
     const error = await crashPoints(scenario).catch((thrown: unknown) => thrown);
     expect(error).to.have.property(
@@ -409,7 +409,7 @@ describe('crashPoints', () => {
     );
   });
 
-  it('rejects options that select no point', async () => {
+  it('rejects options that select no crash point', async () => {
     const nothing = [
       { modes: [] },
       ...[0, -1, 0.5, Number.NaN].map((count) => ({ sample: { count, seed: 1 } })),
@@ -422,7 +422,7 @@ describe('crashPoints', () => {
     }
   });
 
-  it('rejects an unknown point, and duplicate step names', async () => {
+  it('rejects an unknown crash point, and two steps of the same name', async () => {
     const none = await crashPoints(shopScenario(right), { only: { request: 99 } }).catch(
       (error: unknown) => error,
     );

@@ -26,7 +26,7 @@ describe('eventually', () => {
     expect(found).to.equal('held');
   });
 
-  it('advances a virtual clock to the next timer, and no further', async () => {
+  it('advances a virtual clock to the next timer of the operator, but not beyond', async () => {
     const clock = new VirtualClock();
     let rang = false;
     clock.setTimer(() => (rang = true), 30_000);
@@ -34,7 +34,7 @@ describe('eventually', () => {
     expect(clock.monotonicMs()).to.be.within(30_000, 30_050);
   });
 
-  it('reports the last error with its diff, and the number of attempts', async () => {
+  it('reports the last error with its diff and the number of attempts', async () => {
     const clock = new VirtualClock();
     const check = (): void => void expect({ ready: 1 }).to.deep.equal({ ready: 2 });
     const error = await failureOf(eventually(check, { clock, timeoutMs: 1_000, intervalMs: 100 }));
@@ -45,13 +45,13 @@ describe('eventually', () => {
     expect(clock.monotonicMs()).to.equal(1_000);
   });
 
-  it('advances time while the check itself waits', async () => {
+  it('advances the virtual time while the check itself waits for a timer', async () => {
     const clock = new VirtualClock();
     await eventually(() => sleep(clock, 200), { clock });
     expect(clock.monotonicMs()).to.equal(200);
   });
 
-  it('waits for another process that a check calls, on a virtual clock', async () => {
+  it('waits for another process that a check calls, although the clock is virtual', async () => {
     const clock = new VirtualClock();
     const { stdout } = await eventually(
       () => promisify(execFile)(process.execPath, ['--version']),
@@ -61,21 +61,21 @@ describe('eventually', () => {
     expect(clock.monotonicMs()).to.be.at.most(1_000);
   });
 
-  it('gives a check real time for I/O after the timeout of a virtual clock', async () => {
+  it('lets a check finish its I/O in real time after the time-out of a virtual clock', async () => {
     const clock = new VirtualClock();
     await eventually(() => sleep(systemClock, 150), { clock, timeoutMs: 20, intervalMs: 10 });
     expect(clock.monotonicMs()).to.equal(20);
   });
 
   for (const clock of [new VirtualClock(), undefined]) {
-    it(`times out on a check that never ends, on ${clock ? 'a virtual' : 'the real'} clock`, async () => {
+    it(`times out if a check never ends, on ${clock ? 'a virtual' : 'the real'} clock`, async () => {
       const never = new Promise(() => undefined);
       const error = await failureOf(eventually(() => never, { clock, timeoutMs: 20 }));
       expect(error.message).to.match(/the last try did not end$/);
     });
   }
 
-  it('accepts an attempt at the deadline', async () => {
+  it('accepts an attempt that succeeds at the deadline', async () => {
     let nowMs = 0;
     const clock: Clock = {
       ...systemClock,
@@ -90,7 +90,7 @@ describe('eventually', () => {
     await eventually(check, { clock, timeoutMs: 50, intervalMs: 30 });
   });
 
-  it('waits between two attempts on the machine’s clock', async () => {
+  it('waits in real time between two attempts if it has no virtual clock', async () => {
     let tries = 0;
     const check = (): never => {
       tries++;
@@ -100,7 +100,7 @@ describe('eventually', () => {
     expect(tries).to.be.within(2, 6);
   });
 
-  it('ends with its signal', async () => {
+  it('ends when its signal is aborted', async () => {
     const stop = new AbortController();
     const never = new Promise(() => undefined);
     const waiting = eventually(() => never, { signal: stop.signal });
@@ -109,7 +109,7 @@ describe('eventually', () => {
   });
 
   for (const options of [{ timeoutMs: 0 }, { intervalMs: 0 }, { timeoutMs: NaN }]) {
-    it(`rejects ${Object.entries(options).join()}`, async () => {
+    it(`rejects the options ${Object.entries(options).join()}`, async () => {
       const error = await failureOf(eventually(() => undefined, options));
       expect(error).to.have.property('code', 'InvalidOption');
     });

@@ -17,7 +17,7 @@ describe('faultOn', () => {
     ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } },
   });
 
-  it('fails the nth call of a verb and kind', async () => {
+  it('fails the nth call with the given verb and kind', async () => {
     const rules = [faultOn({ verb: 'create', kind: 'ConfigMap', nth: 2 }, faults.conflict())];
     const client = faulty(cluster().client(), { rules });
     await client.create(named('a'));
@@ -27,7 +27,7 @@ describe('faultOn', () => {
     expect(client.injected).to.have.length(1);
   });
 
-  it('loses only the response, after the call', async () => {
+  it('with when: after, carries out the call and loses only the response', async () => {
     const rules = [faultOn({ name: 'a', verb: 'create', when: 'after' }, faults.reset())];
     const client = faulty(cluster().client(), { rules });
     const error = await client.create(named('a')).catch((failure: unknown) => failure);
@@ -35,7 +35,7 @@ describe('faultOn', () => {
     await client.get(ConfigMap, { name: 'a', namespace: 'default' });
   });
 
-  it('responds to each fault as servers do', async () => {
+  it('returns for each fault the error that a server returns', async () => {
     const of = async (fault: ReturnType<(typeof faults)['conflict']>): Promise<unknown> => {
       const client = faulty(cluster().client(), { rules: [faultOn({}, fault)] });
       return client.list(ConfigMap).catch((failure: unknown) => failure);
@@ -60,7 +60,7 @@ describe('faultOn', () => {
     expect(faults.delay(7)).to.deep.equal({ type: 'delay', ms: 7 });
   });
 
-  it('becomes a rule with all that it selects, and nothing else', () => {
+  it('returns a rule with exactly the selected calls and the fault', () => {
     const fault = faults.gone();
     expect(faultOn({}, fault)).to.deep.equal({ fault });
     const target = { nth: 2, when: 'after', optional: true, verb: 'get', kind: 'Pod', name: 'a' };
@@ -70,7 +70,7 @@ describe('faultOn', () => {
     });
   });
 
-  it("does not match the manager's own requests, unless a rule names their kind", async () => {
+  it('does not match the access reviews, Leases and Events of the manager, unless a rule names their kind', async () => {
     const client = cluster().client();
     const spec = { resourceAttributes: { resource: 'configmaps', verb: 'list' } };
     const apiVersion = 'authorization.k8s.io/v1';
@@ -84,7 +84,7 @@ describe('faultOn', () => {
     }
   });
 
-  it('does not match look-ups of CustomResourceDefinitions, but matches their writes', async () => {
+  it('does not match reads of CustomResourceDefinitions, but matches their writes', async () => {
     const type = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' };
     const client = faulty(cluster().client(), { rules: [faultOn({}, faults.reset())] });
     await client.list(type);
@@ -99,7 +99,7 @@ describe('faults of an embedded server', () => {
   const effect = { type: 'reset', when: 'before' } as const;
   const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
 
-  it("do not match the manager's own requests, unless a rule names their kind", async () => {
+  it('do not match the access reviews, Leases and Events of the manager, unless a rule names their kind', async () => {
     const client = cluster().client({ retries: { maxResets: 0 } });
     const anything = cluster().faults.add({ effect });
     await client.list(lease);
@@ -113,7 +113,7 @@ describe('faults of an embedded server', () => {
   });
 });
 
-describe('a fault that never occurs', () => {
+describe('a fault that is declared but never occurs', () => {
   const [begin, end]: (() => Promise<void>)[][] = [[], []];
   const cluster = testCluster({
     simulateWorkloads: false,
@@ -127,7 +127,7 @@ describe('a fault that never occurs', () => {
     return end?.[0]?.().catch((error: unknown) => error);
   };
 
-  it('fails the test that added it to the cluster, even if it was removed', async () => {
+  it('fails the test that added it to the cluster, even if the test removed it again', async () => {
     const error = await test(() => {
       cluster()
         .faults.add({ match: { resource: 'secrets' }, effect })
@@ -149,7 +149,7 @@ describe('a fault that never occurs', () => {
     expect(error).to.have.property('message').that.does.not.include('list');
   });
 
-  it('fails the test that passed it to a client of a client with faults', async () => {
+  it('fails the test that passed it to a client that wraps a client with faults', async () => {
     const error = await test(async () => {
       const inner = faulty(cluster().client(), {
         rules: [faultOn({ verb: 'list' }, faults.gone())],
@@ -161,7 +161,7 @@ describe('a fault that never occurs', () => {
     expect(error).to.have.property('message').that.includes('"kinds":["Secret"]');
   });
 
-  it('is accepted if it is optional', async () => {
+  it('is accepted if it has optional: true', async () => {
     const error = await test(() => {
       cluster().faults.add({ match: { resource: 'secrets' }, effect, optional: true });
       const rules = [faultOn({ ...target, optional: true }, faults.conflict())];
@@ -170,7 +170,7 @@ describe('a fault that never occurs', () => {
     expect(error).to.equal(undefined);
   });
 
-  it('can be asserted for any client', async () => {
+  it('can be found by assertFaultsInjected for any client', async () => {
     const client = faulty(embeddedClient().client, {
       rules: [faultOn(target, faults.conflict())],
     });

@@ -37,7 +37,7 @@ const creating: Reconcile = async (client, shop) => {
 };
 
 describe('faultSweep', () => {
-  it('fails every request once in each applicable way', async () => {
+  it('makes every request fail once in each mode that applies to it', async () => {
     const { results } = await faultSweep(shopScenario(right));
     const reads = ['serverError', 'resetBefore', 'timeout'];
     const writes = ['conflict', 'serverError', 'resetBefore', 'resetAfter', 'timeout'];
@@ -49,7 +49,7 @@ describe('faultSweep', () => {
     expect(results.map(({ request }) => request?.request)).not.to.include(undefined);
   });
 
-  it('runs a single point, chosen modes, and a seeded sample', async () => {
+  it('can run a single request, chosen modes, and a random sample with a seed', async () => {
     const only = { step: 'create', request: 2, mode: 'conflict' } as const;
     const { results } = await faultSweep(shopScenario(right), { only });
     expect(results.map(({ point }) => point)).to.deep.equal([only]);
@@ -72,7 +72,7 @@ describe('faultSweep', () => {
     );
   });
 
-  it('accepts an operator that ignores AlreadyExists of a create', async () => {
+  it('accepts an operator that ignores the AlreadyExists of a create', async () => {
     await faultSweep(
       shopScenario(async (client, shop) => {
         if (shop.data?.['done'] === 'yes') return;
@@ -84,7 +84,7 @@ describe('faultSweep', () => {
     );
   });
 
-  it('finds a swallowed error', async () => {
+  it('finds an operator that ignores an error', async () => {
     const error = await failureOf(
       shopScenario(async (client, shop) => {
         if (shop.data?.['done'] === 'yes') return;
@@ -109,7 +109,7 @@ describe('faultSweep', () => {
     expect(error.message).to.include('invariant: create, at the failure: expected');
   });
 
-  it("lets the manager's own requests succeed", async () => {
+  it('does not make the access reviews of the manager fail', async () => {
     const operator = async (stage: OperatorStage): Promise<void> => {
       const spec = { resourceAttributes: { resource: 'configmaps', verb: 'list' } };
       const typeMeta = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' };

@@ -60,7 +60,7 @@ describe('assertNothingLeft', () => {
     expect(await check()).to.equal('nothing left');
   });
 
-  it('names an object without an owner reference, generated names included', async () => {
+  it('names an object without an owner reference, also if the server generated its name', async () => {
     await operator.create(owned('env', shop));
     await operator.apply(configMap('forgotten'), by);
     const metadata = { namespace, generateName: 'made-' };
@@ -81,7 +81,7 @@ describe('assertNothingLeft', () => {
     expect(message).to.include('ConfigMap default/shop is still there: example.com/work holds it');
   });
 
-  it('ignores objects of other owners, kept objects, and dry runs', async () => {
+  it('ignores objects of other owners, objects in the option keep, and dry runs', async () => {
     const other = await cluster().client().create(configMap('other'));
     await operator.create(owned('of-other', other));
     await operator.create(configMap('backup'));
@@ -92,7 +92,7 @@ describe('assertNothingLeft', () => {
     await cluster().client().get(ConfigMap, { namespace, name: 'of-other' });
   });
 
-  it('recognizes a deleted owner by its UID', async () => {
+  it('finds the objects of an owner that is already deleted by the UID of the owner', async () => {
     await operator.create(owned('env', shop, ['example.com/hold']));
     await cluster().client().delete(ConfigMap, shopKey);
     const message = await check({ owner: referenceTo(shop) });
@@ -123,7 +123,7 @@ describe('assertNothingLeft', () => {
     expect(error).to.include({ status: 403 });
   });
 
-  it('rejects a check of nothing: no recorded object, or an owner that never existed', async () => {
+  it('rejects a check that has nothing to check: no recorded object, or an owner that never existed', async () => {
     const problemOf = (more: Partial<AssertNothingLeftOptions>): Promise<unknown> => {
       const options = { owner, created: operator.created, ...more };
       return assertNothingLeft(cluster().client(), options).catch((thrown: unknown) => thrown);
@@ -152,7 +152,7 @@ describe('assertNothingLeft', () => {
   });
 });
 
-describe('the option leftOvers', () => {
+describe('the option leftOvers of crashPoints and faultSweep', () => {
   const forgetting: Reconcile = async (client, shop) => {
     if (shop.data?.['done'] === 'yes') return;
     await client.apply(configMap('env'), by);
@@ -165,7 +165,7 @@ describe('the option leftOvers', () => {
   };
 
   for (const [name, sweep] of Object.entries({ crashPoints, faultSweep })) {
-    it(`lets ${name} find a forgotten owner reference`, async () => {
+    it(`lets ${name} find an object whose owner reference is missing`, async () => {
       const options = { leftOvers: { owner }, only: { request: 2 } };
       const error = await sweep(shopScenario(forgetting), options).catch(
         (thrown: unknown) => thrown as Error,
@@ -176,7 +176,7 @@ describe('the option leftOvers', () => {
     });
   }
 
-  it('rejects an owner that never exists', async () => {
+  it('rejects an owner that does not exist in any run', async () => {
     const options = { leftOvers: { owner: { ...owner, name: 'shopp' } } };
     const error = await crashPoints(shopScenario(right), options).catch(
       (thrown: unknown) => thrown,
@@ -187,7 +187,7 @@ describe('the option leftOvers', () => {
     );
   });
 
-  it('does not count objects that an operator creates before the owner exists', async () => {
+  it('ignores objects that an operator creates before the owner exists', async () => {
     const operator = async (stage: OperatorStage): Promise<void> => {
       const isNew = (await find(stage.client, 'settings')) === undefined;
       if (isNew) await stage.client.create(configMap('settings'));
@@ -205,7 +205,7 @@ describe('the option leftOvers', () => {
     }
   });
 
-  it('lets the operator handle its finalizer while it keeps running', async () => {
+  it('keeps the operator running after the owner is deleted, so that it can remove its finalizer', async () => {
     const finalizers = ['example.com/clean-up'];
     const cleaning: Reconcile = async (client, shop) => {
       const isGoing = shop.metadata.deletionTimestamp !== undefined;

@@ -24,7 +24,7 @@ describe('operatorAssertions', () => {
     ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } },
   });
 
-  it('count requests in a cluster, in its log and in entries', async () => {
+  it('count requests of a cluster, of its request log, and of a list of its entries', async () => {
     const client = cluster().client({ user: 'shop' });
     await client.create(named('a'));
     const mark = cluster().requests.mark();
@@ -37,7 +37,7 @@ describe('operatorAssertions', () => {
     expect(cluster()).not.to.have.writes(0);
   });
 
-  it('count the writes of Events only if the filter names them', async () => {
+  it('count writes of Events only if the filter names Events', async () => {
     const client = cluster().client({ user: 'shop' });
     const shop = await client.create(named('a'));
     const recorder = new EventRecorder({ client, controllerName: 'shop', clock: cluster().clock });
@@ -50,7 +50,7 @@ describe('operatorAssertions', () => {
     await recorder.stop();
   });
 
-  it('list the requests that they found', async () => {
+  it('list the requests that they counted', async () => {
     await cluster().client({ user: 'shop' }).create(named('a'));
     const budget = (): unknown => expect(cluster()).to.have.writes(0, { resource: 'configmaps' });
     const found =
@@ -58,7 +58,7 @@ describe('operatorAssertions', () => {
     expect(budget).to.throw(found);
   });
 
-  it('list at most 20 of the requests that they found, and count the rest', async () => {
+  it('list at most 20 of the requests that they counted, and count the rest', async () => {
     const client = cluster().client({ user: 'shop' });
     for (let index = 1; index <= 20; index++) await client.create(named(`m${index}`));
     const listed = (): readonly string[] => {
@@ -76,7 +76,7 @@ describe('operatorAssertions', () => {
     expect(listed().at(-1)).to.equal('  … and 2 more');
   });
 
-  it('refuse a budget that no request can break', () => {
+  it('refuse arguments with which the assertion could never fail', () => {
     const refused: readonly (readonly [() => unknown, string])[] = [
       [() => expect(cluster()).to.have.writes(0, { resource: 'ConfigMap' }), 'the plural'],
       [() => expect(cluster()).not.to.have.writes(undefined as never), 'a whole number'],
@@ -254,7 +254,7 @@ describe('operatorAssertions', () => {
     );
   });
 
-  it('reject values of other types', () => {
+  it('refuse actual values of a type that they cannot check', () => {
     expect(() => expect(7).to.have.writes(0)).to.throw(TypeError);
     expect(() => expect('a').to.have.condition('Ready')).to.throw(TypeError);
   });

@@ -52,21 +52,21 @@ const byFailure: readonly (readonly [Bug, CrashProblem['type'], FaultSweepOption
 /** The mode that reveals each bug when a run tries only a sample. */
 const quick: CrashPointsOptions = isSampled ? { modes: ['unanswered'] } : {};
 
-describe('the testing kit', () => {
+describe('the testing kit, used on an operator with a deliberate bug', () => {
   for (const [bug, type, options] of sampleOf(byCrash, 4)) {
-    it(`finds ${bug} by crash points`, async () => {
+    it(`finds ${bug} by a crash at each request`, async () => {
       const found = await problemsOf(crashPoints(bugScenario(bug), { ...quick, ...options }));
       expect(found).to.include(type);
     });
   }
 
   for (const [bug, type, options] of sampleOf(byFailure, 2)) {
-    it(`finds ${bug} by a failing request`, async () => {
+    it(`finds ${bug} by making a request fail`, async () => {
       expect(await problemsOf(faultSweep(bugScenario(bug), options))).to.include(type);
     });
   }
 
-  it('finds a forgotten owner reference by the objects left over', async () => {
+  it('finds a forgotten owner reference by the objects that are left after the owner is deleted', async () => {
     const scenario = bugScenario('a forgotten owner reference');
     const found = await crashPoints(scenario, { leftOvers }).catch(
       (thrown: unknown) => thrown as Error,
@@ -75,11 +75,11 @@ describe('the testing kit', () => {
     expect(found).to.have.property('message').that.includes('ConfigMap default/env-2 is left');
   });
 
-  it('accepts a correct operator at every crash point', async () => {
+  it('accepts an operator without bugs that crashes at every request', async () => {
     await crashPoints(bugScenario(), { leftOvers, ...crashSample(3) });
   });
 
-  it('accepts a correct operator at every failing request', async () => {
+  it('accepts an operator without bugs when every request fails', async () => {
     await faultSweep(bugScenario(), { leftOvers, ...crashSample(3) });
   });
 });

@@ -84,12 +84,12 @@ const alwaysSet = [
   'finalizers',
 ];
 
-describe('assertRoundTrips', () => {
+describe('assertRoundTrips, a check of the functions that convert a resource between its versions', () => {
   it('accepts a conversion that keeps every field', () => {
     for (const count of [1, 300]) expect(result(shopWith({}), { count })).to.equal('no loss');
   });
 
-  it('reports a field of the hub that a spoke loses, with a shrunk object and the seed', () => {
+  it('reports a field of the hub version that a conversion loses, with a small example and the seed', () => {
     const fromHub: Conversion['fromHub'] = ({ spec: { title, ports = [] }, ...object }) => ({
       ...object,
       spec: { name: title, ports },
@@ -108,7 +108,7 @@ describe('assertRoundTrips', () => {
     ]);
   });
 
-  it('reports a field of a spoke that the hub loses', () => {
+  it('reports a field of another version that the conversion to the hub version loses', () => {
     const fromHub: Conversion['fromHub'] = (hub) => {
       const { ports = [], ...spec } = faithful.fromHub(hub).spec;
       return { ...hub, spec: { ...spec, ports } };
@@ -127,7 +127,7 @@ describe('assertRoundTrips', () => {
     );
   });
 
-  it('reports two required fields of one format that a conversion swaps', () => {
+  it('reports that a conversion swaps two required fields with the same format', () => {
     const formats = ['date-time', 'date', 'duration', 'ipv4', 'ipv6', 'cidr', 'mac', 'uuid'];
     for (const format of [...formats, 'uri', 'email', 'hostname', 'byte'] as const) {
       const schema = s.object({
@@ -154,7 +154,7 @@ describe('assertRoundTrips', () => {
     }
   });
 
-  it('shrinks a rare loss to the least object that has it', () => {
+  it('shrinks an object that loses a field to the smallest object that still loses it', () => {
     const toHub: Conversion['toHub'] = (spoke) => {
       const { ports, ...spec } = faithful.toHub(spoke).spec;
       return { ...spoke, spec: { ...spec, ...(ports && { ports: ports.slice(0, 2) }) } };
@@ -167,7 +167,7 @@ describe('assertRoundTrips', () => {
     expect(Object.keys(object?.metadata ?? {})).to.have.members(alwaysSet);
   });
 
-  it('shrinks every part of an object', () => {
+  it('shrinks every part of the reported object', () => {
     const part = s.object({ open: s.optional(s.boolean()), size: s.optional(s.integer()) });
     const schema = s.object({ spec: s.object({ door: part, window: part, roof: part }) });
     const Hall = defineResource({
@@ -195,7 +195,7 @@ describe('assertRoundTrips', () => {
     }
   });
 
-  it('reports a field that the schema of the other version prunes', () => {
+  it('reports a field that is pruned because the schema of the other version lacks it', () => {
     const fromHub = ({ spec, ...object }: Hub): Spoke => ({
       ...object,
       spec: { ...spec, name: '' },
@@ -262,7 +262,7 @@ describe('assertRoundTrips', () => {
     expect(result(shopWith({ fromHub, toHub }), { adjust })).to.equal('no loss');
   });
 
-  it('reports a default of the other version that stays', () => {
+  it('reports a default of the other version that is still there after the conversion back', () => {
     const Shop = defineResource({
       ...{ group: 'example.com', kind: 'Shop' },
       versions: [
@@ -273,7 +273,7 @@ describe('assertRoundTrips', () => {
     expect(first(result(Shop))).to.equal('Shop v1 -> v2 -> v1: size changes from undefined to 3');
   });
 
-  it('reports a conversion that throws, with the cause', () => {
+  it('reports a conversion that throws, with the error as the cause', () => {
     const cause = new TypeError('no name');
     const fromHub = (): never => {
       throw cause;
@@ -286,7 +286,7 @@ describe('assertRoundTrips', () => {
     expect(assertion).to.throw(text).with.nested.property('cause.cause', cause);
   });
 
-  it('reports a conversion that throws if a single field is missing', () => {
+  it('reports a conversion that throws only if a certain field is missing', () => {
     const fails: Record<string, Partial<Conversion>> = {
       'the conversion to v1beta1 fails: .*spec.*: Required value': {
         fromHub: (hub) => ({ ...faithful.fromHub(hub), title: hub.spec.title.trim() }) as Spoke,
@@ -303,7 +303,7 @@ describe('assertRoundTrips', () => {
     }
   });
 
-  it('does not remove a field that adjust sets', () => {
+  it('does not remove a field that the option adjust sets when it shrinks an object', () => {
     const fromHub: Conversion['fromHub'] = (hub) => {
       hub.spec.title.trim();
       return faithful.fromHub(hub);
@@ -316,7 +316,7 @@ describe('assertRoundTrips', () => {
     expect(result(shopWith({ fromHub }), { adjust })).to.equal('no loss');
   });
 
-  it('shrinks an object to the same error, with the metadata that a server sets', () => {
+  it('shrinks to an object with the same error, and keeps the metadata that a server sets', () => {
     const fromHub: Conversion['fromHub'] = (hub) => {
       const { name, namespace, uid } = hub.metadata;
       if ([name, namespace, uid].includes(undefined)) throw new TypeError('no identity');
@@ -336,7 +336,7 @@ describe('assertRoundTrips', () => {
     }
   });
 
-  it('stops shrinking an object before its changed field becomes a lost one', () => {
+  it('stops shrinking an object with a changed field before the field would be lost instead', () => {
     const schema = s.object({ note: s.optional(s.string({ minLength: 1 })) });
     interface Note extends KubernetesObject {
       readonly note?: string;
@@ -360,7 +360,7 @@ describe('assertRoundTrips', () => {
     expect(first(result(Memo))).to.equal(changed);
   });
 
-  it('stops shrinking an object before its changed field becomes an added one', () => {
+  it('stops shrinking an object with a changed field before the field would be added instead', () => {
     const schema = s.object({ note: s.optional(s.string()) });
     interface Note extends KubernetesObject {
       readonly note?: string;
@@ -384,7 +384,7 @@ describe('assertRoundTrips', () => {
     ]);
   });
 
-  it('shrinks to an object that adjust leaves as it is', () => {
+  it('shrinks to an object that the option adjust does not change', () => {
     const toHub: Conversion['toHub'] = (spoke) => ({
       ...spoke,
       spec: withoutMembers(faithful.toHub(spoke).spec, 'ports'),
@@ -400,7 +400,7 @@ describe('assertRoundTrips', () => {
     );
   });
 
-  it('reports a conversion that changes the identity of the object', () => {
+  it('reports a conversion that changes name, namespace or UID of the object', () => {
     const toHub: Conversion['toHub'] = (spoke) => {
       const { name = '' } = spoke.metadata;
       return { ...faithful.toHub(spoke), metadata: { name } };
@@ -441,7 +441,7 @@ describe('assertRoundTrips', () => {
     }
   });
 
-  describe('with CEL rules', () => {
+  describe('of a resource with CEL rules', () => {
     const rule = 'self.a + self.b + self.c == 1000';
     const schema = s.object(
       { a: s.integer(), b: s.integer(), c: s.integer() },
@@ -464,7 +464,7 @@ describe('assertRoundTrips', () => {
         .with.property('code', 'InvalidOption');
     });
 
-    it('checks objects that adjust makes valid', () => {
+    it('checks random objects that the option adjust makes valid', () => {
       const adjust = (object: UnstructuredObject): UnstructuredObject => {
         const spec = object['spec'] as { readonly a: number; readonly b: number };
         return { ...object, spec: { ...spec, c: 1_000 - spec.a - spec.b } };

@@ -3,7 +3,7 @@ import { shrunk } from '../../lib/testing/shrink.js';
 
 const has = (text: string) => (value: unknown) => JSON.stringify(value).includes(text);
 
-describe('A shrunk value', () => {
+describe('shrunk, which looks for the smallest value that still fails a check', () => {
   const cases: readonly (readonly [string, unknown, (value: unknown) => boolean, unknown])[] = [
     ['keeps a value that cannot fail otherwise', null, () => true, null],
     ['turns true into false', true, () => true, false],
@@ -28,7 +28,7 @@ describe('A shrunk value', () => {
     });
   }
 
-  it('is tried 5,000 times at most', () => {
+  it('tries at most 5,000 values', () => {
     let tries = 0;
     const list = Array.from({ length: 6_000 }, () => null);
     const result = shrunk(list, () => {

@@ -80,7 +80,7 @@ describe('startOperator', () => {
     await operator?.stop();
   });
 
-  it('fails at the first request without a rule, with the missing rule in both forms', async () => {
+  it('fails at the first request that no rule allows, with the missing entry of requires and the missing rule', async () => {
     const { eventually, stop } = await start('list');
     const error = await eventually(() => expect.fail('not yet'), { timeoutMs: 600_000 }).catch(
       (thrown: unknown) => thrown,
@@ -94,7 +94,7 @@ describe('startOperator', () => {
     expect(await stop().catch((thrown: unknown) => thrown)).to.equal(error);
   });
 
-  it('fails at the first role that grants more than the operator may, with the right to escalate', async () => {
+  it("fails at the first role that grants more than the operator's own role, with the missing right to escalate", async () => {
     const grants = new Operator('grants');
     grants
       .for(Shop)
@@ -123,7 +123,7 @@ describe('startOperator', () => {
     ['ClusterRole', "{ type: ClusterRole, names: ['pods'], verbs: ['bind'] }"],
     ['Role', "{ type: Role, names: ['pods'], namespace: 'default', verbs: ['bind'] }"],
   ] as const) {
-    it(`proposes the right to bind no other role than the bound ${kind}`, async () => {
+    it(`suggests the right to bind only the ${kind} that the operator binds`, async () => {
       const readers = new Operator('readers');
       readers
         .for(Shop)
@@ -150,7 +150,7 @@ describe('startOperator', () => {
     });
   }
 
-  it("names the remedy in the server's response too", async () => {
+  it('tells the missing entry of requires also in the response of the server', async () => {
     const { eventually, signal } = await start('status');
     const limits = { signal: new AbortController().signal };
     await eventually(async () => expect(await seen()).to.include('403'), limits);
@@ -162,14 +162,14 @@ describe('startOperator', () => {
     );
   });
 
-  it('grants the extra rules in addition to the declared ones', async () => {
+  it('grants the rules that a test passes in addition to the declared ones', async () => {
     const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['list'] }];
     const { eventually, stop } = await start('list', { rules });
     await eventually(async () => expect(await seen()).to.equal('done'));
     await stop();
   });
 
-  it('requires the create verb for an apply that creates', async () => {
+  it('requires the verb create for an apply that creates an object', async () => {
     const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['patch'] }];
     const { eventually, signal } = await start('apply', { rules });
     const limits = { signal: new AbortController().signal };
@@ -177,13 +177,13 @@ describe('startOperator', () => {
     expect(String(signal.reason)).to.include("{ type: ConfigMap, verbs: ['create'] }");
   });
 
-  it('runs an operator as an administrator', async () => {
+  it('can run an operator with the rights of an administrator', async () => {
     const { eventually, stop } = await start('list', { asAdmin: true });
     await eventually(async () => expect(await seen()).to.equal('done'));
     await stop();
   });
 
-  it('lists unused permissions', async () => {
+  it('lists the declared permissions that no request used', async () => {
     const { eventually, unusedRights, stop } = await start('allowed');
     await eventually(async () => expect(await seen()).to.equal('done'));
     expect(unusedRights()).to.have.members([
@@ -214,7 +214,7 @@ describe('startOperator', () => {
     expect(operator.unusedRights().join()).to.not.include('bind clusterroles');
   });
 
-  it('starts an Operator with the permissions that its chain declares', async () => {
+  it('starts an Operator with the permissions that its controllers declare', async () => {
     const baker = new Operator('baker');
     baker
       .for(Shop)
@@ -231,7 +231,7 @@ describe('startOperator', () => {
     await stop();
   });
 
-  it('lets a sharded Operator own every object', async () => {
+  it('lets the only replica of a sharded Operator own every object', async () => {
     const baker = new Operator('baker');
     baker
       .for(Shop)
@@ -246,7 +246,7 @@ describe('startOperator', () => {
     await stop();
   });
 
-  it('stops an operator whose reconcile waits by the virtual clock', async () => {
+  it('stops an operator while a reconcile waits for the virtual clock', async () => {
     const { clock } = cluster();
     let isWaiting = false;
     operator = await startOperator(cluster(), (manager) => {
@@ -266,7 +266,7 @@ describe('startOperator', () => {
     expect(clock.monotonicMs() - stoppingMs).to.be.within(30_000, 120_000);
   });
 
-  it('throws the error with which its manager ends', async () => {
+  it("throws the error with which the operator's manager ends", async () => {
     const failure = new Error('out of flour');
     operator = await startOperator(cluster(), (manager) => {
       manager.add({ name: 'baker', run: () => Promise.reject(failure) });
@@ -275,7 +275,7 @@ describe('startOperator', () => {
     expect(await never.catch((thrown: unknown) => thrown)).to.equal(failure);
   });
 
-  it('refuses an unknown option, and suggests the nearest one', async () => {
+  it('refuses an unknown option, and suggests the option with the nearest name', async () => {
     const cases = [
       [{ asAdmn: true }, 'startOperator: unknown option "asAdmn"; did you mean "asAdmin"?'],
       [{ rule: [] }, 'startOperator: unknown option "rule"; did you mean "rules"?'],

@@ -12,7 +12,7 @@ describe('testCluster', () => {
   };
 
   for (const test of ['one', 'another']) {
-    it(`gives ${test} test its own cluster, on a virtual clock`, async () => {
+    it(`gives ${test} test a cluster of its own with a virtual clock`, async () => {
       await cluster().client().create(object);
       expect(cluster().clock).to.be.instanceOf(VirtualClock);
       expect(seen).not.to.include(cluster());
@@ -27,7 +27,7 @@ describe('testCluster', () => {
     expect(requests.map(({ status }) => status)).to.deep.equal(seen.map(() => 'rejected'));
   });
 
-  it('uses the given hooks, and runs between the first and the last of them', async () => {
+  it('starts and stops the cluster in the hooks that are passed', async () => {
     const [begin, end]: (() => Promise<void>)[][] = [[], []];
     const hook =
       (into: (() => Promise<void>)[] | undefined): TestHook =>

@@ -27,8 +27,8 @@ type Refusing<T> = {
     : never;
 }[keyof T];
 
-describe('optional options', () => {
-  it('accept undefined', () => {
+describe('optional options of the testing kit and of defineResource', () => {
+  it('accept undefined in TypeScript, even with exactOptionalPropertyTypes', () => {
     expectTypeOf<Refusing<{ a?: string; b?: string | undefined; c: 1 }>>().toEqualTypeOf<'a'>();
     expectTypeOf<Refusing<CrashPointsOptions>>().toBeNever();
     expectTypeOf<Refusing<CrashScenario>>().toBeNever();
@@ -45,7 +45,7 @@ describe('optional options', () => {
     expectTypeOf<Refusing<ObjectOptions>>().toBeNever();
   });
 
-  it('leave undefined values out of a CustomResourceDefinition', () => {
+  it('with the value undefined are left out of a CustomResourceDefinition', () => {
     const status = s.object({ n: s.integer() });
     const spec = s.object({ n: s.integer() });
     const named = { name: 'v1', status, schema: s.object({ spec }) } as const;

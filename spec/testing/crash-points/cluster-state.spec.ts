@@ -5,7 +5,7 @@ import { ownerReferenceTo } from '../../../lib/object/owner-reference.js';
 import { observe } from '../../../lib/testing/crash-points/cluster-state.js';
 import type { ClusterState } from '../../../lib/testing/crash-points/cluster-state.js';
 
-describe('observe', () => {
+describe('observe, which describes the state of a cluster', () => {
   let cluster: EmbeddedCluster;
   beforeEach(async () => {
     cluster = await EmbeddedCluster.start();
@@ -24,7 +24,7 @@ describe('observe', () => {
     return observe({ client, kinds: [ConfigMap], namespace, comparable });
   }
 
-  it('omits the namespace of the run and its UIDs', async () => {
+  it("omits the name of the run's namespace, and UIDs", async () => {
     const [one, other] = [await stateOf('run-one'), await stateOf('another-run')];
     expect([...one.keys()])
       .to.include(' ConfigMap owned')

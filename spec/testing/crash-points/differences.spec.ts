@@ -30,7 +30,7 @@ async function differenceOf<T extends ConfigMap | Secret>(early: T, late: T): Pr
   return lines[0]?.trim() ?? '';
 }
 
-describe('crashPoints, for an object that differs from the uninterrupted run', () => {
+describe('crashPoints, if an object differs from the run without a crash', () => {
   const start = 'differs: ConfigMap default/env differs from the uninterrupted run: ';
 
   it('shows the values of both runs', async () => {
@@ -41,7 +41,7 @@ describe('crashPoints, for an object that differs from the uninterrupted run', (
     expect(text).to.equal(`${start}data.b: "3" there, "2" here; data.c: "4" there, nothing here`);
   });
 
-  it('shows five fields at most, and counts the rest', async () => {
+  it('shows at most five fields, and counts the rest', async () => {
     const names = ['a', 'b', 'c', 'd', 'e'];
     const data = (value: string): Record<string, string> =>
       Object.fromEntries(names.map((name) => [name, value]));

@@ -45,7 +45,7 @@ function played({ before, after, requests = [], problems = [], ...rest }: Run): 
   };
 }
 
-describe('The judgement of an interrupted run', () => {
+describe('The comparison of an interrupted run with an uninterrupted run', () => {
   const kept = state({ a: ['1', { x: '1' }] });
   const own: CrashProblem = { type: 'notConverged', message: 'too late' };
   const cases: readonly (readonly [string, Run, Run, readonly (readonly [string, string])[]])[] = [

@@ -70,7 +70,7 @@ const codeOf = (call: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => (error as { readonly code?: unknown }).code,
   );
 
-describe('A process of an operator', () => {
+describe('The simulated process of an operator', () => {
   it('records every request except watches and discovery', async () => {
     const { client, trace } = living();
     await client.resourceType(ConfigMap);
@@ -123,7 +123,7 @@ describe('A process of an operator', () => {
     ]);
   });
 
-  it('does not record requests of ignored kinds, but waits for them', async () => {
+  it('does not record requests for ignored kinds, but waits for them', async () => {
     const { client, trace } = living(at('answered'), ['ConfigMap']);
     const asked = client.get(ConfigMap, key);
     expect(trace.isIdle).to.equal(false);
@@ -136,7 +136,7 @@ describe('A process of an operator', () => {
     ['unanswered', ['apply'], 'Stopped'],
     ['answered', ['apply'], 'answered'],
   ] as const) {
-    it(`sends nothing more once it has died, with the mode ${mode}`, async () => {
+    it(`sends nothing after its crash with the mode ${mode}`, async () => {
       const { client, life, trace, ...inner } = living(at(mode));
       const { signal } = new AbortController();
       expect(await codeOf(client.apply(map, { signal }))).to.equal(first);
@@ -167,7 +167,7 @@ describe('A process of an operator', () => {
     ['resetAfter', ['apply'], 'ConnectionFailed'],
     ['timeout', [], 'Timeout'],
   ] as const) {
-    it(`goes on after a request that failed with ${mode}`, async () => {
+    it(`continues after a request that failed with the mode ${mode}`, async () => {
       const { client, life, trace, ...inner } = living(at(mode, 2));
       await client.get(ConfigMap, key);
       const error: unknown = await client.apply(map).catch((thrown: unknown) => thrown);
@@ -181,7 +181,7 @@ describe('A process of an operator', () => {
     });
   }
 
-  it('is killed after 500 requests at one moment', async () => {
+  it('is killed after 500 requests while the virtual time stands still', async () => {
     const { client, life, trace } = living();
     for (let n = 0; n < 500; n++) await client.get(ConfigMap, key);
     expect(trace.isHot).to.equal(false);
@@ -192,7 +192,7 @@ describe('A process of an operator', () => {
     expect(life.isDead).to.equal(true);
   });
 
-  it('ends its watches with its own signal, besides that of the call', async () => {
+  it('ends a watch when the process is killed, or when the signal of the call is aborted', async () => {
     const { client, life, signals } = living();
     const own = new AbortController();
     await all(client.watch(ConfigMap));

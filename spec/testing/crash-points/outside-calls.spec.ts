@@ -50,7 +50,7 @@ async function outside(ms: number): Promise<{ readonly server: Server; readonly 
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-describe('crashPoints, with calls outside of the cluster', () => {
+describe('crashPoints, for handlers that call services outside of the cluster', () => {
   it('aborts the signals of handlers at the crash', async () => {
     const seen: boolean[] = [];
     const handler: Handler = async ({ client, signal }) => {
@@ -80,7 +80,7 @@ describe('crashPoints, with calls outside of the cluster', () => {
     expect(seen).to.deep.equal(['answer', 'answer', 'answer']);
   });
 
-  it('starts the next operator after the handlers of the dead one', async () => {
+  it('starts the next operator only after the handlers of the killed operator have ended', async () => {
     let [running, most] = [0, 0];
     const handler: Handler = async ({ client }) => {
       most = Math.max(most, ++running);
@@ -93,7 +93,7 @@ describe('crashPoints, with calls outside of the cluster', () => {
     expect(most).to.equal(1);
   });
 
-  it('does not let virtual time overtake a call, and tears the server of each run down', async () => {
+  it('does not advance the virtual time during a call, and stops the server of each run', async () => {
     const servers = new Map<object, Awaited<ReturnType<typeof outside>>>();
     let stopped = 0;
     const handler: Handler = async ({ signal }) => {
@@ -114,7 +114,7 @@ describe('crashPoints, with calls outside of the cluster', () => {
     expect(servers.size).to.equal(0);
   });
 
-  it('finds an ID that is lost between a call and the write that stores it', async () => {
+  it('finds that an ID is lost if the operator crashes between the call that returns it and the write that stores it', async () => {
     const made = new WeakMap<object, number>();
     const scenario = calling(() => Promise.resolve(), {
       operator: (stage) =>
@@ -131,7 +131,7 @@ describe('crashPoints, with calls outside of the cluster', () => {
       .that.matches(/apply ConfigMap default\/shop\), before:\n {4}invariant: /);
   });
 
-  it('tears a run down that failed', async () => {
+  it('calls teardown also for a run whose setup failed', async () => {
     let stopped = 0;
     const teardown = (): Promise<void> => Promise.resolve(void (stopped += 1));
     const setup = (): Promise<void> => Promise.reject(new Error('no server'));
@@ -142,7 +142,7 @@ describe('crashPoints, with calls outside of the cluster', () => {
     expect(stopped).to.equal(1);
   });
 
-  it('gives virtual time to handlers that wait for nothing else', async () => {
+  it('advances the virtual time for handlers that wait for a timer only', async () => {
     const handler: Handler = ({ client, clock }) =>
       client.apply(configMap('env'), by).then(() => sleep(clock, 30_000));
     const startMs = systemClock.monotonicMs();
@@ -150,7 +150,7 @@ describe('crashPoints, with calls outside of the cluster', () => {
     expect(systemClock.monotonicMs() - startMs).to.be.below(4_000);
   });
 
-  it('names a handler that does not end', async () => {
+  it('names a handler that does not end in its error', async () => {
     const handler: Handler = () => new Promise(() => undefined);
     const error = await crashPoints(calling(handler)).catch((thrown: unknown) => thrown);
     expect(error)
@@ -160,7 +160,7 @@ describe('crashPoints, with calls outside of the cluster', () => {
       );
   });
 
-  it('names a handler whose call gets no answer for five seconds', async () => {
+  it('names a handler whose call gets no response for five seconds in its error', async () => {
     const { server, url } = await outside(3_600_000);
     const handler: Handler = async ({ signal }) => (await fetch(url, { signal })).text();
     const startMs = systemClock.monotonicMs();
@@ -175,7 +175,7 @@ describe('crashPoints, with calls outside of the cluster', () => {
       .that.includes('the reconcile of default/shop has not ended: let each call outside');
   });
 
-  it('ends the streams of an operator with its life, and refuses it new ones', async () => {
+  it('ends the open streams of an operator when it is killed, and refuses to open new ones', async () => {
     const signals: (AbortSignal | undefined)[] = [];
     const [texts, ends]: [string[], unknown[]] = [[], []];
     const cluster = async (): Promise<EmbeddedCluster<VirtualClock>> => {

@@ -92,7 +92,7 @@ export function declarativeSamplesSuite(newTarget: NewTarget): void {
     });
   });
 
-  describe('endpoint-slices', () => {
+  describe('the sample endpoint-slices', () => {
     const addresses = async (scene: SampleStage): Promise<Readonly<Record<string, unknown>>> => {
       const views = await scene.views('PortEndpoints');
       const entries = views.map((view) => [view.metadata.name, view['addresses']]);
