@@ -57,7 +57,7 @@ describe('EventRecorder', () => {
       expect(failed()).to.have.length(12);
     });
 
-    it('delays a summary until the burst ends, for at most a minute', async () => {
+    it('delays a summary until the burst of events ends, for at most a minute', async () => {
       const { clock, fake, recorder } = setUp({ burst: 1 });
       for (let n = 0; n < 30; n++) {
         recorder.record(event(about(n)));
@@ -80,7 +80,7 @@ describe('EventRecorder', () => {
       expect(fake.calls).to.have.length(28);
     });
 
-    it('limits each object separately', async () => {
+    it('limits the events of each object separately', async () => {
       const { fake, recorder } = setUp({ burst: 1 });
       for (const name of ['a', 'b', 'a'])
         recorder.record(event({ regarding: { ...regarding, name } }));
@@ -120,7 +120,7 @@ describe('EventRecorder', () => {
     });
   });
 
-  describe('with events about several objects of one owner', () => {
+  describe('with events about several objects of the same owner', () => {
     const wrote = (item: string, part: Partial<ObjectEvent> = {}): ObjectEvent => {
       const [kind = '', name = ''] = item.replace(/:.*/, '').split(' ');
       const related = { apiVersion: 'v1', kind, namespace: 'shop', name };
@@ -140,7 +140,7 @@ describe('EventRecorder', () => {
       expect(notes(fake)).to.deep.equal(['Created shop/ConfigMap a', 'Created shop/Secret b']);
     });
 
-    it('writes one Event that lists the objects, one second after the last event', async () => {
+    it('one second after the last event, writes one Event that lists the objects', async () => {
       const { clock, fake, recorder, counts } = setUp();
       recorder.record(wrote('ConfigMap a'));
       await clock.advance(600);

@@ -43,7 +43,7 @@ describe('EventRecorder', () => {
       });
     }
 
-    it('waits for the Retry-After of the server', async () => {
+    it('waits as long as the Retry-After of the server requests', async () => {
       const { clock, fake, recorder } = setUp();
       fake.answer = () => {
         if (fake.calls.length === 1)
@@ -68,7 +68,7 @@ describe('EventRecorder', () => {
       expect(fake.calls).to.have.length(3);
     });
 
-    describe('for one object', () => {
+    describe('when writes about one object fail', () => {
       const aboutIn = (namespace: string, name = namespace): ObjectEvent =>
         event({ regarding: { ...regarding, namespace, name } });
       const shownAt = ({ body }: FakeCall): KubernetesObject['metadata'] =>
@@ -132,7 +132,7 @@ describe('EventRecorder', () => {
         }
       });
 
-      it('sends few requests while all of them fail, and the rest once one succeeds', async () => {
+      it('sends few requests while all of them fail, and the rest as soon as one succeeds', async () => {
         const { clock, fake, recorder, counts } = setUp();
         let isAway = true;
         fake.answer = () => {
@@ -147,7 +147,7 @@ describe('EventRecorder', () => {
         await recorder.stop();
       });
 
-      it('retries failed Events at once on flush, and sends few requests while all of them fail', async () => {
+      it('retries failed Events immediately on flush, and sends few requests while all of them fail', async () => {
         const { clock, fake, recorder, counts } = setUp();
         let isAway = true;
         fake.answer = () => {

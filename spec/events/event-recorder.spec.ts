@@ -56,7 +56,7 @@ describe('EventRecorder', () => {
     await recorder.stop();
   });
 
-  describe('with repeated events', () => {
+  describe('with events that repeat', () => {
     it('updates the count of the Event, immediately for the second occurrence', async () => {
       const { clock, fake, recorder, counts } = setUp();
       recorder.record(event());
@@ -76,7 +76,7 @@ describe('EventRecorder', () => {
       expect(clock.pendingTimers).to.equal(0);
     });
 
-    it('writes repeated events of one tick as one Event', async () => {
+    it('writes equal events of the same turn of the event loop as one Event', async () => {
       const { fake, recorder } = setUp();
       for (let n = 0; n < 40; n++) recorder.record(event());
       await recorder.flush();
@@ -84,7 +84,7 @@ describe('EventRecorder', () => {
       expect(bodies(fake)[0]).to.have.nested.property('series.count', 40);
     });
 
-    it('ends a series six minutes after its last event', async () => {
+    it('ends a series of events six minutes after its last event', async () => {
       const { clock, fake, recorder } = setUp();
       recorder.record(event());
       await clock.advance(6 * minute - 1);
@@ -136,7 +136,7 @@ describe('EventRecorder', () => {
       expect(fake.verbs).to.deep.equal(Array.from({ length: 6 }, () => 'create'));
     });
 
-    it('writes a Warning with another note as a separate Event', async () => {
+    it('writes a Warning whose note differs as a separate Event', async () => {
       const { fake, recorder } = setUp();
       const notes = ['no Secret creds', 'no key password', 'no Secret creds'];
       for (const note of notes) recorder.record(event({ type: 'Warning', note }));
@@ -168,7 +168,7 @@ describe('EventRecorder', () => {
       await recorder.stop();
     });
 
-    it('creates the Event again when it has expired', async () => {
+    it('creates the Event again when the server has deleted the expired one', async () => {
       const { clock, fake, recorder } = setUp();
       recorder.record(event());
       await clock.advance(1);
@@ -252,7 +252,7 @@ describe('EventRecorder', () => {
     });
   }
 
-  describe('on stop', () => {
+  describe('when it stops', () => {
     it('aborts the current write, drops queued events and leaves no timer', async () => {
       const { clock, fake, recorder, counts } = setUp();
       fake.answer = ({ signal }) =>

@@ -22,7 +22,7 @@ describe('OperatorEvents', () => {
     expect(events.emit('deleted', written)).to.equal(false);
   });
 
-  it('types the payload of each event', () => {
+  it('gives the payload of each event its TypeScript type', () => {
     const events = new OperatorEvents();
     events.on('rollout', (event) => expectTypeOf(event).toEqualTypeOf<RolloutChanged>());
     // @ts-expect-error there is no such event

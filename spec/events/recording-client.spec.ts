@@ -142,7 +142,7 @@ describe('recordingClient', () => {
     expect([...recorded, ...emitted]).to.be.empty;
   });
 
-  it('reports a custom kind named Event or Lease', async () => {
+  it('reports writes of a custom kind that is named Event or Lease', async () => {
     const { client, recorded } = setUp();
     await client.create({ apiVersion: 'example.com/v1', kind: 'Event', metadata: key });
     await client.create({ apiVersion: 'example.com/v1', kind: 'Lease', metadata: key });

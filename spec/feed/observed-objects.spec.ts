@@ -83,7 +83,7 @@ describe('ObservedObjects', () => {
     ]);
   });
 
-  it('does not report a deletion of an unknown object that waits for its finalizers', () => {
+  it("does not report the deletion of an object that it has not seen before until the object's finalizers are removed", () => {
     const left = web('2', { deletionTimestamp: '2026-01-01T00:00:00Z' });
     objects.deleted(left, { namespace: 'shop', name: 'web' }, left);
     expect(reported).to.deep.equal([]);

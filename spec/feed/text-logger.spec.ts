@@ -30,7 +30,7 @@ describe('Text log lines', () => {
     expect(text).to.equal('· shop: watches kinds=["a"] port=1\n');
   });
 
-  it('are written from the given level on', () => {
+  it('are written if their level is at least the given level', () => {
     const levels = ['debug', 'info', 'warn', 'error'] as const;
     const shown = (level: TextLogLevel): number => {
       const text = logged(level, (logger) => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { configMapHash, hashObject, secretHash } from '../../lib/hash/index.js';
 
 describe('configMapHash', () => {
-  it('is stable across releases', () => {
+  it('is the same in every release', () => {
     const hash = '66a3af98b0dd225c41ed1796835519ead903e9e77ab618ce800bb96985aa1154';
     expect(configMapHash({ data: { A: '1' } })).to.equal(hash);
   });
@@ -24,7 +24,7 @@ describe('configMapHash', () => {
 });
 
 describe('secretHash', () => {
-  it('is stable across releases', () => {
+  it('is the same in every release', () => {
     const hash = '3c6ee0a65c045121f386c35c562a746f439e1aed2fde349da9ccee024be76719';
     const uid = '6f1c2a1e-0000-4000-8000-000000000001';
     expect(secretHash({ stringData: { password: 'hunter2' } }, uid)).to.equal(hash);

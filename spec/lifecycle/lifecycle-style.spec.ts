@@ -103,7 +103,7 @@ describe('An Operator with a lifecycle resource', () => {
     ['default, outside of a Pod', undefined, {}, 'default'],
     ['the one of its options', 'operators', { namespace: 'others' }, 'others'],
   ] as const) {
-    it(`passes the namespace to callbacks: ${what}`, async () => {
+    it(`passes the namespace of the operator to callbacks: ${what}`, async () => {
       const { POD_NAMESPACE: before } = process.env;
       const setNamespace = (value: string | undefined): void => {
         if (value === undefined) delete process.env['POD_NAMESPACE'];

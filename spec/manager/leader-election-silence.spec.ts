@@ -59,14 +59,14 @@ describe('Leader election with a silent server', () => {
     return systemClock.monotonicMs() - startMs;
   };
 
-  it('loses the Lease at its deadline', async () => {
+  it('gives up the leadership at its deadline', async () => {
     const { ended } = await leads();
     proxy.silence();
     expect(await timeOf(ended)).to.be.below(renewDeadlineMs + slackMs);
     expect(isOperatorError(await ended, 'LeadershipLost')).to.be.true;
   });
 
-  it('stops a leader before its deadline although it cannot release the Lease', async () => {
+  it('stops before the renew deadline if it leads and cannot release the Lease', async () => {
     const { ended } = await leads();
     proxy.silence();
     ending.abort();
@@ -74,7 +74,7 @@ describe('Leader election with a silent server', () => {
     expect(await ended).to.equal(undefined);
   });
 
-  it('stops a candidate before its deadline although its request has no response', async () => {
+  it('stops before the renew deadline if it is a candidate whose request has no response', async () => {
     proxy.silence();
     const ended = elector.run({}, ending.signal);
     await new Promise(setImmediate);

@@ -124,7 +124,7 @@ describe('LeaderElector', () => {
       expect(a.elector.isLeader).to.be.true;
     });
 
-    it('treats only a change of the spec as a renewal by the holder, not a new label', async () => {
+    it('treats a new label on the Lease as no renewal by the holder, only a change of the spec', async () => {
       await election.createLease({ holderIdentity: 'x', leaseDurationSeconds: 15 });
       const a = election.candidate('a');
       for (let at = 0; at < 14; at++) {
@@ -210,7 +210,7 @@ describe('LeaderElector', () => {
       expect([a.elector.isLeader, a.told.at(-1)]).to.deep.equal([false, '12000 stopped']);
     });
 
-    it('loses the Lease in time when the server hangs', async () => {
+    it('stops leading in time when the server hangs', async () => {
       const a = election.candidate('a');
       await election.clock.advance(2_500);
       election.slow('a', 1_000_000);
@@ -219,7 +219,7 @@ describe('LeaderElector', () => {
       expect(isLost(await a.ended)).to.be.true;
     });
 
-    it('loses the Lease in time when its client hangs and ignores the signal', async () => {
+    it('stops leading in time when its client hangs and ignores the signal', async () => {
       const client = election.cluster.client({ user: 'a' });
       let hangs = false;
       const update: typeof client.update = (object, options) =>
@@ -285,7 +285,7 @@ describe('LeaderElector', () => {
       expect(await a.ended).to.match(/Lease default\/operator: lost: x holds it/);
     });
 
-    it('loses the Lease if another client renews in its name', async () => {
+    it('loses the Lease if another client renews it with the same identity', async () => {
       const a = election.candidate('a');
       await election.clock.advance(1_000);
       await election.edit({ renewTime: '2026-01-01T00:00:01.234567Z' });

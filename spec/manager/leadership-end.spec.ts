@@ -37,7 +37,7 @@ describe('LeaderElector', () => {
       expect([seen, signal?.aborted]).to.deep.equal([[false, undefined], true]);
     });
 
-    it('releases the Lease like client-go', async () => {
+    it('releases the Lease in the same way as client-go', async () => {
       const a = election.candidate('a');
       await election.clock.advance(3_000);
       a.stop();
@@ -69,7 +69,7 @@ describe('LeaderElector', () => {
       expect((await election.lease()).spec?.holderIdentity).to.equal('a');
     });
 
-    it('does not release the Lease of a successor', async () => {
+    it('does not release the Lease of a later leader', async () => {
       const a = election.candidate('a');
       await election.clock.advance(1_000);
       await election.edit({ holderIdentity: 'x' });
@@ -122,7 +122,7 @@ describe('LeaderElector', () => {
     });
   });
 
-  it('names verb, resource and rule if the Lease is forbidden, and continues once it is allowed', async () => {
+  it('names verb, resource and rule if RBAC forbids the Lease, and continues when it is allowed', async () => {
     const fault = election.fail('a', 403, 'get');
     const a = election.candidate('a');
     await election.clock.advance(10_000);

@@ -164,7 +164,7 @@ describe('A manager that is stopped', () => {
     await setup.end();
   });
 
-  it('ends while a request for its Lease hangs', async () => {
+  it('ends although a request for its Lease hangs', async () => {
     for (const verb of ['get', 'create'] as const) {
       const { setup, manager, log } = await setUp();
       const isHanging = hang(setup, { resource: 'leases', verb });
@@ -191,7 +191,7 @@ describe('A manager that is stopped', () => {
     await setup.end();
   });
 
-  it('does not become the leader any more', async () => {
+  it('no longer becomes the leader', async () => {
     const leadership = new ScriptedLeadership();
     const { setup, manager, log, seen } = await setUp({ leaderElection: leadership });
     begin(setup, manager);

@@ -78,7 +78,7 @@ describe('A controller that is being removed', () => {
     expect(setup.clock.pendingTimers).to.equal(0);
   });
 
-  it('ends at once when the Lease is lost, before another replica leads', async () => {
+  it('ends immediately when the Lease is lost, before another replica leads', async () => {
     const setup = await ManagerSetup.start();
     await setup.create('a');
     const leadership = new ScriptedLeadership();
@@ -152,7 +152,7 @@ describe('A controller that is being removed', () => {
     await setup.end();
   });
 
-  it('frees its name at once if the manager does not run yet', async () => {
+  it('frees its name immediately if the manager does not run yet', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager();
     const removed = manager.add(watcher([])).remove();

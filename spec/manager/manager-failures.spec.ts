@@ -22,7 +22,7 @@ async function endWith(runnable: Runnable): Promise<{ error: unknown; log: strin
   return { error, log };
 }
 
-describe('Manager with bad input', () => {
+describe('Manager with failing or invalid parts', () => {
   it('stops in order when a runnable throws instead of rejecting', async () => {
     const failure = new Error('no luck');
     const run = (): Promise<void> => {
@@ -52,7 +52,7 @@ describe('Manager with bad input', () => {
     expect(error).to.equal(undefined);
   });
 
-  it('names a runnable that never becomes ready', async () => {
+  it('names a runnable that does not become ready in its error', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager({ startTimeoutMs: 60_000 });
     const run: Runnable['run'] = ({ signal }) => aborted(signal);
@@ -106,7 +106,7 @@ describe('Manager with bad input', () => {
     expect(setup.logged('warn')).to.deep.equal(['broken failed while it ended']);
   });
 
-  it('names a runnable that never ends', async () => {
+  it('names a runnable that does not end in its error', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager({ gracefulShutdownMs: 2_000 });
     const run = (): Promise<void> => new Promise(() => undefined);
@@ -215,7 +215,7 @@ describe('Manager with bad input', () => {
     expect(setup.clock.pendingTimers).to.equal(0);
   });
 
-  it('names a port that is in use', async () => {
+  it('names a port that is in use in its error', async () => {
     const setup = await ManagerSetup.start();
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
@@ -296,7 +296,7 @@ describe('Manager with bad input', () => {
     await setup.end();
   });
 
-  it('runs only once', async () => {
+  it('refuses a second call of run', async () => {
     const setup = await ManagerSetup.start();
     const manager = setup.manager();
     await setup.run(manager);

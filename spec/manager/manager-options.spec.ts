@@ -31,7 +31,7 @@ describe('The options of a manager', () => {
   const health = (options: HealthOptions): ManagerOptions => ({ client, health: options });
   const metrics = (options: MetricsOptions): ManagerOptions => ({ client, metrics: options });
 
-  it('accept the limits of their ranges', () => {
+  it('accept the smallest and largest valid values', () => {
     const accepted: readonly ManagerOptions[] = [
       { client, gracefulShutdownMs: 0, startTimeoutMs: 0, cacheSyncTimeoutMs: 0 },
       { client, gracefulShutdownMs: Infinity, startTimeoutMs: Infinity },

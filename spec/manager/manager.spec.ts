@@ -103,7 +103,7 @@ describe('Manager', () => {
     await setup.end();
   });
 
-  it('fences the writes of its clients while it does not lead', async () => {
+  it('refuses the writes of its clients while it does not lead', async () => {
     const setup = await ManagerSetup.start();
     const leadership = new ScriptedLeadership();
     const manager = setup.manager({ leaderElection: leadership });
@@ -381,7 +381,7 @@ describe('Manager', () => {
     await setup.end();
   });
 
-  it('ends the watches of an indexed kind with its cluster, and when it stops', async () => {
+  it('ends the watches of an indexed kind when its cluster is removed, and when the manager stops', async () => {
     const setup = await ManagerSetup.start();
     const other = await EmbeddedCluster.start({ clock: setup.clock });
     const manager = setup.manager({ clusters: [{ name: 'home', client: setup.client }] });

@@ -83,7 +83,7 @@ describe('options whose values are numbers', () => {
 
   for (const [subject, names, give] of takers) {
     if (!names.includes('port')) continue;
-    it(`refuse numbers that are not ports: ${subject}`, () => {
+    it(`refuse numbers that cannot be ports: ${subject}`, () => {
       for (const port of [-1, NaN, 1.5, 65_536, Infinity]) {
         expect(() => give({ port }))
           .to.throw(`${subject}: port ${port}: want 0 to 65535`)

@@ -27,7 +27,7 @@ describe('setCondition', () => {
     ]);
   });
 
-  it("appends a new condition with the clock's time", async () => {
+  it('appends a new condition with the time of the clock', async () => {
     const clock = new VirtualClock(Date.UTC(2026, 0, 1));
     await clock.advance(1_999);
     const update = { type: 'Ready', status: 'True', reason: 'Up', observedGeneration: 3 } as const;

@@ -115,7 +115,7 @@ describe('diffObjects', () => {
     expect(diffObjects({ a: undefined, b: { c: 1 } }, { b: { c: 1, d: undefined } })).to.be.empty;
   });
 
-  it('skips ignored paths', () => {
+  it('ignores changes below the paths to ignore', () => {
     const metadata = { name: 'web', resourceVersion: '1', managedFields: [{}], generation: 1 };
     const from = { metadata, status: { a: 1 } };
     const to = { metadata: { name: 'web', resourceVersion: '2', generation: 2 }, status: {} };
@@ -147,7 +147,7 @@ describe('diffObjects', () => {
     expect(diffObjects(undefined, undefined)).to.be.empty;
   });
 
-  it('handles a member called __proto__, and no inherited members', () => {
+  it('compares an own member called __proto__, and no inherited members', () => {
     const from = JSON.parse('{"data": {"__proto__": "1"}}') as object;
     expect(diffObjects(from, { data: {} })).to.deep.equal([
       { path: 'data.__proto__', from: '1', to: undefined },

@@ -131,7 +131,7 @@ describe('paths of managedFields as text', () => {
     keyElement({ containerPort: 80, protocol: 'TCP' }),
   ];
 
-  it('have a short form for display', () => {
+  it('can be written in a short form for people', () => {
     expect(pathToString(port)).to.equal(
       'spec.containers[name=web].ports[containerPort=80,protocol=TCP]',
     );

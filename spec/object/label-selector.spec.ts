@@ -236,7 +236,7 @@ describe('matchesLabels', () => {
     }
   });
 
-  it('matches everything with an empty selector and nothing with undefined', () => {
+  it('matches everything with an empty selector, and nothing if the selector is undefined', () => {
     expect(matchesLabels({}, labels)).to.equal(true);
     expect(matchesLabels({}, undefined)).to.equal(true);
     expect(matchesLabels(undefined, labels)).to.equal(false);

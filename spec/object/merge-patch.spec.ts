@@ -58,7 +58,7 @@ describe('createMergePatch', () => {
     ),
   }));
 
-  it('turns any object into any other object', () => {
+  it('creates a patch that turns any object into any other object', () => {
     const property = fc.property(object, object, (from, to) => {
       const patch = createMergePatch(deepFreeze(from), deepFreeze(to));
       expect(applyMergePatch(from, patch)).to.deep.equal(to);

@@ -12,7 +12,7 @@ describe('formatMicroTime', () => {
     expect(formatMicroTime(-0.001)).to.equal('1969-12-31T23:59:59.999999Z');
   });
 
-  it('keeps microseconds in a text that is parsed again', () => {
+  it('keeps the microseconds of a text that parseTime has read', () => {
     const property = fc.property(fc.integer({ min: 0, max: 4e12 }), fc.nat(999), (ms, micros) => {
       const text = formatMicroTime(ms + micros / 1000);
       expect(formatMicroTime(parseTime(text))).to.equal(text);

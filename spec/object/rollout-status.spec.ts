@@ -202,7 +202,7 @@ describe('rolloutStatus', () => {
     });
   }
 
-  it('reports how many Pods are missing', () => {
+  it('reports how many Pods are not available yet', () => {
     const object = {
       apiVersion: 'apps/v1',
       kind: 'Deployment',

@@ -32,7 +32,7 @@ describe('a three-way merge', () => {
     expect(merge({ before: desired, desired, current })).to.equal(current);
   });
 
-  it('treats empty maps, empty lists, null and default zeros as absent in built-in kinds', () => {
+  it('treats empty maps, empty lists, null and zeros that are defaults as absent in built-in kinds', () => {
     const current = { containers: [{ name: 'web' }], tolerations: null };
     const web = { name: 'web', tty: false, env: [], ports: [], resources: { limits: {} } };
     const desired = { containers: [web], nodeSelector: {}, tolerations: [], hostNetwork: false };
@@ -343,7 +343,7 @@ describe('a three-way merge', () => {
     );
   });
 
-  it('removes exactly the fields that were desired before when nothing is desired any more', () => {
+  it('removes exactly the fields that were desired before when nothing is desired', () => {
     fc.assert(
       fc.property(json, json, (before, others) => {
         const applied = setFieldsOf(before, undefined);

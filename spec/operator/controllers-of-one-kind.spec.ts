@@ -87,7 +87,7 @@ describe('Operator', () => {
         ['that one prunes', [PersistentVolumeClaim], {}, { pruneClaims: true }],
       ] as const;
       for (const [title, kinds, first, second] of rejected) {
-        it(`are rejected if they own the same kind ${title}`, () => {
+        it(`are rejected if they own objects of the same kind ${title}`, () => {
           const { kind } = kinds.at(-1) ?? kinds[0];
           expect(() => managed(building(kinds, first, second))).to.throw(
             `for(Tenant): two controllers would prune the ${kind} objects of each other; give one of them another scope by withBuilder({ scope })`,

@@ -230,7 +230,7 @@ describe('The status of a failed reconcile', () => {
     expect(message).to.contain('status.endpoint');
   });
 
-  it('is not written if the object is gone before its finalizer is added', async () => {
+  it('is not written if the object is deleted before its finalizer is added', async () => {
     const outcomes: string[] = [];
     stage.operator
       .for(Tenant)
@@ -322,7 +322,7 @@ describe('The status of a failed reconcile', () => {
     expect(runs).to.be.greaterThan(1);
   });
 
-  it('shows no time-out any more after the next reconcile succeeds', async () => {
+  it('no longer shows a time-out after the next reconcile succeeds', async () => {
     let runs = 0;
     stage.operator
       .for(Tenant)
@@ -339,7 +339,7 @@ describe('The status of a failed reconcile', () => {
     expect(await stage.events('acme')).to.have.length(1);
   });
 
-  it('shows a time-out of an earlier generation until the next reconcile ends', async () => {
+  it('shows a time-out that belongs to an earlier generation until the next reconcile ends', async () => {
     const seen: unknown[] = [];
     stage.operator
       .for(Tenant)

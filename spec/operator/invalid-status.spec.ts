@@ -106,7 +106,7 @@ describe('A status that does not fit the schema of defineResource', () => {
       'status.phase: Required value; status.disk.size: Required value',
     ],
   ] as const) {
-    it(`is refused before a request and not retried: ${title}`, async () => {
+    it(`is refused without a request to the server, and is not retried: ${title}`, async () => {
       start((status, { spec }) => {
         status.set(spec.pods === undefined ? { phase: 'New' } : (fields as never));
       });

@@ -58,7 +58,7 @@ describe('An operator with a Job', () => {
   const createBackup = (client: Client, wanted: Backup['spec']): Promise<Backup> =>
     client.create(Backup.object({ metadata: key, spec: wanted }));
 
-  it('is degraded, with the message of the Job, after the Job has failed', async () => {
+  it('is Degraded, with the message of the Job, after the Job has failed', async () => {
     const { running, client, becomes } = await start();
     cluster().pods.add({ behavior: 'fail' });
     await createBackup(client, { retries: 1 });
@@ -78,7 +78,7 @@ describe('An operator with a Job', () => {
     await running.stop();
   });
 
-  it('stays degraded while Kubernetes deletes the failed Job, and after that', async () => {
+  it('stays Degraded while Kubernetes deletes the failed Job, and after that', async () => {
     const { running, client, becomes } = await start();
     cluster().pods.add({ behavior: 'fail' });
     await createBackup(client, { retries: 0, ttl: 60 });

@@ -221,7 +221,7 @@ describe('Operator', () => {
     expect(named.controllers.map(({ name }) => name)).to.deep.equal(['cluster-a', 'cluster']);
   });
 
-  it('adds its own options to the program, and passes its manager to added functions', async () => {
+  it('starts the servers of its options in main, and passes its manager to functions given to add', async () => {
     const operator = new Operator('tenants');
     operator.for(Tenant).reconciles(() => done());
     const given = new Promise<Manager>((resolve) => operator.add(resolve));

@@ -182,7 +182,7 @@ describe('The HTTP servers and the leader election of a started operator', () =>
       });
     }
 
-    it('take the namespace of the variable POD_NAMESPACE', async () => {
+    it('use the namespace in the environment variable POD_NAMESPACE', async () => {
       process.env['POD_NAMESPACE'] = 'default';
       expect(await served(['--leader-elect'])).to.deep.equal({ ...nothing, isElected: true });
     });

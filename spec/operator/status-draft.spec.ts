@@ -28,7 +28,7 @@ describe('The status that a handler sets', () => {
   const ready = condition('Ready', 'True', 'Reconciled');
   const degraded = condition('Degraded', 'False', 'Healthy');
 
-  it('replaces conditions of the operator, adds others and sets fields', () => {
+  it('overrides conditions that the operator sets, and adds other conditions and fields', () => {
     const draft = new Draft(shop({ generation: 7 }));
     expect(draft.isEmpty).to.equal(true);
     draft.set({ url: 'a', size: 1, gone: undefined });
@@ -239,7 +239,7 @@ describe('The finalizer of an operator', () => {
     { spec: 1 },
   );
 
-  it('is added once, and the watch event of this write is recognized', async () => {
+  it('is added once, and isOwnWrite recognizes the watch event of this write', async () => {
     const writer = new FinalizerWriter(finalizer);
     expect(writer.isOwnWrite(old, added)).to.equal(false);
     let isOwnMeanwhile = false;
@@ -270,7 +270,7 @@ describe('The finalizer of an operator', () => {
     expect(await writer.add(none, added, signal)).to.equal(added);
   });
 
-  it('is not recognized after a failed request', async () => {
+  it('is not recognized as an own write after its request failed', async () => {
     const writer = new FinalizerWriter(finalizer);
     const client = clientThat(() => Promise.reject(new Error('no')));
     expect(await writer.add(client, old, signal).catch(String)).to.equal('Error: no');

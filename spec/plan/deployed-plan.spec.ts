@@ -122,7 +122,7 @@ describe('A deployed operator that answers requests for plans', () => {
     expect(plan.settled).to.equal(true);
   });
 
-  it('makes no plan for a kind of a resource chain, because resource chains do not support plans', () => {
+  it('contains no plan for a kind that a resource chain reconciles, because resource chains do not support plans', () => {
     const operator = new Operator('chains');
     const domain: Resource<Shop> = {
       name: 'domain',

@@ -131,7 +131,7 @@ describe('Answers to requests for plans', () => {
     return { status, message };
   };
 
-  it('makes two plans at once, and a third when one of them has ended', async () => {
+  it('makes two plans at the same time, and a third when one of them has ended', async () => {
     waits = true;
     const first = [ask(shop({})), ask(shop({}))];
     await eventually(() => expect(resume).to.have.lengthOf(2));
@@ -147,7 +147,7 @@ describe('Answers to requests for plans', () => {
     expect(clock.pendingTimers).to.equal(0);
   });
 
-  it('ends a plan after a minute', async () => {
+  it('ends a plan that takes a minute', async () => {
     waits = true;
     const answer = ask(shop({}));
     await eventually(() => expect(resume).to.have.lengthOf(1));
@@ -173,7 +173,7 @@ describe('Answers to requests for plans', () => {
     }
   });
 
-  it('applies the resource with the options in the parameters', async () => {
+  it('applies the resource with the options in the query parameters', async () => {
     const given = JSON.parse(shop({ image: 'shop:2' }, key)) as UnstructuredObject;
     await client.apply(given, { fieldManager: 'gitops' });
     const text = shop({ image: 'shop:3' });

@@ -140,7 +140,7 @@ describe('planningClient, which simulates the writes of a plan', () => {
   });
 
   for (const exists of [true, false]) {
-    it(`separates status and other fields of ${exists ? 'an existing' : 'a new'} object`, async () => {
+    it(`does not mix writes of the status and of other fields of ${exists ? 'an existing' : 'a new'} object`, async () => {
       const first = deploymentOf('web:1');
       await (exists ? client : planning).apply(first, { fieldManager: 'shop' });
       const subresource = 'status';
@@ -225,7 +225,7 @@ describe('planningClient, which simulates the writes of a plan', () => {
     expect(await codeOf(planning.get(ConfigMap, key))).to.equal(404);
   });
 
-  it('lists planned objects by namespace and controller', async () => {
+  it('lists the objects of the plan by namespace and controller', async () => {
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'u' };
     await planning.create(configMap({}, { ownerReferences: [{ ...owner, controller: true }] }));
     await planning.create(configMap({}, { namespace: 'kube-system' }));

@@ -215,7 +215,7 @@ describe('The simulated cluster of a plan after all rollouts', () => {
     });
   });
 
-  it('shows objects in progress as complete, but not those that have failed or are paused', async () => {
+  it('shows rollouts in progress as complete, but not those that have failed or are paused', async () => {
     const seen = { observedGeneration: 1, replicas: 1, updatedReplicas: 1, readyReplicas: 1 };
     const deadline = { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' };
     const stuck = { ...seen, unavailableReplicas: 1, conditions: [deadline] };

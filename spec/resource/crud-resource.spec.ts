@@ -233,7 +233,7 @@ describe('CrudResource', () => {
     expect(notes.ran.at(-1)).to.equal('outer.applyUpdateChange');
   });
 
-  describe('rejects', () => {
+  describe('rejects options with', () => {
     const operations = new Notes().operations('r');
     const withoutDelete = { ...operations, applyDeleteChange: undefined };
     const bad: readonly [title: string, options: unknown, message: string][] = [

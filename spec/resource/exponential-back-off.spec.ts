@@ -69,7 +69,7 @@ describe('exponentialBackOff', () => {
   }
 });
 
-describe('the limits of exponentialBackOff', () => {
+describe('the valid options of exponentialBackOff', () => {
   for (const [options, waits] of [
     [{ multiplier: 1 }, [500, 500]],
     [{ randomizationFactor: 0, multiplier: 2 }, [500, 1_000]],

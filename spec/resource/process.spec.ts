@@ -58,7 +58,7 @@ describe('processUpdate and processDelete', () => {
     expect(error.cause).to.equal('no');
   });
 
-  it('throw the cause of a PermanentError', async () => {
+  it('throw the error that a PermanentError wraps', async () => {
     const cause = new Error('no such region');
     const r1 = notes.plain('r1', {
       ensureCreated: () => Promise.reject(new PermanentError(cause)),
@@ -85,7 +85,7 @@ describe('processUpdate and processDelete', () => {
     expect(resource.calls).to.equal(0);
   });
 
-  it('start no resource once the signal is aborted, and throw its reason', async () => {
+  it("start no resource after the signal is aborted, and throw the signal's reason", async () => {
     const stop = new AbortController();
     const reason = new OperatorError('Timeout', 'not over after 5 ms');
     const r1 = notes.plain('r1', { ensureCreated: () => stop.abort(reason) });

@@ -143,7 +143,7 @@ describe('ResourceContext', () => {
     });
   });
 
-  it('keeps the shortest requested requeue time, in any order', () => {
+  it('keeps the shortest of the requested requeue times, in whatever order they are requested', () => {
     const property = fc.property(fc.array(fc.integer({ min: 1 }), { minLength: 1 }), (times) => {
       const context = newPass();
       for (const time of times) context.requeueAfter(time);

@@ -31,7 +31,7 @@ describe('patchStatus', () => {
   const ready = (status: 'True' | 'False', message = '') =>
     ({ type: 'Ready', status, reason: 'Checked', message }) as const;
 
-  it('writes fields and conditions, and sends nothing while they are current', async () => {
+  it('writes fields and conditions, and sends nothing if the object already has them', async () => {
     const update = { fields: { phase: 'Open', url: undefined }, conditions: [ready('True')] };
     const written = await patch(await scene.create(), update);
     expect(written.status).to.deep.equal({

@@ -65,7 +65,7 @@ describe('systemClock', () => {
 });
 
 describe('nextTurn', () => {
-  it('resolves after pending I/O was served', async () => {
+  it('resolves after I/O that was pending has been served', async () => {
     let served = false;
     setImmediate(() => (served = true));
     await nextTurn();
@@ -74,7 +74,7 @@ describe('nextTurn', () => {
 });
 
 describe('turnIfDue', () => {
-  it('waits for a turn of the event loop only if there was none for more than 10 ms', async () => {
+  it('waits for a turn of the event loop only if the last turn was more than 10 ms ago', async () => {
     await nextTurn();
     const now = performance.now.bind(performance);
     let passedMs = 0;

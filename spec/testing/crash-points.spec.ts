@@ -40,7 +40,7 @@ async function failureOf(
 }
 
 describe('crashPoints', () => {
-  it('crashes the operator before and after each request, and also after each write before its response', async () => {
+  it('crashes the operator before and after each request, and after each write before the operator receives the response', async () => {
     const { requests, results } = await crashPoints(shopScenario(right));
     expect(requests.map(describeRequest)).to.deep.equal([
       ...['get ConfigMap default/shop', 'apply ConfigMap default/env'],
@@ -63,7 +63,7 @@ describe('crashPoints', () => {
     expect(one).to.deep.equal(other);
   });
 
-  it('runs a single point, and a seeded sample', async () => {
+  it('can run a single crash point, or a random sample with a seed', async () => {
     const only = { step: 'create', request: 2, mode: 'answered' } as const;
     const { results } = await crashPoints(shopScenario(right), { only });
     expect(results.map(({ point }) => point)).to.deep.equal([only]);
@@ -73,7 +73,7 @@ describe('crashPoints', () => {
     expect(await crashPoints(shopScenario(right), { sample })).to.deep.equal(drawn);
   });
 
-  it('runs several points at once, with the same results', async () => {
+  it('gives the same results if it runs several crash points in parallel', async () => {
     const clusters = { running: 0, most: 0 };
     const cluster = async (): Promise<EmbeddedCluster<VirtualClock>> => {
       const clock = new VirtualClock();

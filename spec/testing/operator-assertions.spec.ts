@@ -91,7 +91,7 @@ describe('operatorAssertions', () => {
     expect(cluster()).to.have.requests({ resource: '/openapi/v3/apis/OTHER' }, 0);
   });
 
-  it('describe the expected and the actual state in full', async () => {
+  it('describe the expected and the actual state in their error messages', async () => {
     const client = cluster().client({ user: 'shop' });
     await client.create(named('a'));
     const conditions = [

@@ -21,7 +21,7 @@ describe('explainedStatus', () => {
   };
   for (const phase of phases) {
     const [well, failing, blocked] = table[phase] ?? [];
-    it(`reports in phase ${phase === '' ? '(none)' : phase}: healthy ${well}, failing ${failing}, blocked ${blocked}`, () => {
+    it(`sets Available/Progressing/Degraded in phase ${phase === '' ? '(none)' : phase} to ${well} if healthy, ${failing} if failing, ${blocked} if blocked`, () => {
       const status: LifecycleStatus = { ...versions, phase };
       const said = (why: Trouble | undefined): string =>
         seen(explainedStatus(status, { trouble: why, clock })).conditions;

@@ -113,7 +113,7 @@ describe('createCrd', () => {
     );
   });
 
-  it('rejects unknown options by name', () => {
+  it('rejects unknown options, and names them', () => {
     const options = { scop: 'Namespaced' } as object;
     const create = () => createCrd({ group: 'example.com', kind: 'X' }, options);
     expect(create)

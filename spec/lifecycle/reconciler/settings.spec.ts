@@ -84,7 +84,7 @@ describe('LifecycleReconciler options', () => {
     'no kind': [{ crManager: { ...crManager, type: undefined } }, 'crManager: no type'],
   };
   for (const [name, [given, message]] of Object.entries(lacking)) {
-    it(`rejects ${name} from plain JavaScript`, () => {
+    it(`rejects ${name}, which only plain JavaScript can pass`, () => {
       const rest = {
         client: cluster.client(),
         namespace: 'x',

@@ -55,7 +55,7 @@ describe('ResourceBuilder', () => {
     });
   });
 
-  it('omits empty maps, namespace and placement', () => {
+  it('omits empty maps, an empty namespace and an empty placement', () => {
     const bare = new ResourceBuilder();
     expect(bare.serviceAccount({ name: 'web' })).to.deep.equal({
       ...{ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'web' } },

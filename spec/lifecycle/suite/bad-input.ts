@@ -96,7 +96,7 @@ export function badInputSuite(open: OpenStage): void {
     await expectBlocked(stage, /object 1 is number/);
   });
 
-  it('waits while getAllResources throws, with its message in condition and event', async () => {
+  it("waits while getAllResources throws, and shows the error's message in a condition and an event", async () => {
     const stage = await open();
     stage.resources = () => {
       throw new Error('no such flavour');
@@ -108,7 +108,7 @@ export function badInputSuite(open: OpenStage): void {
     await expectCalm(stage);
   });
 
-  it('deploys an object of a kind once the kind is installed', async () => {
+  it('deploys an object as soon as the CRD of its kind is installed', async () => {
     const stage = await open();
     const [name] = systemRandom.uuid().split('-');
     const kind = `Late${name}`;
@@ -123,7 +123,7 @@ export function badInputSuite(open: OpenStage): void {
     });
   });
 
-  it('deploys a definition and objects of its kind together, and deletes them', async () => {
+  it('deploys a CRD and objects of its kind together, and deletes them', async () => {
     const stage = await open();
     const [name] = systemRandom.uuid().split('-');
     const kind = `Own${name}`;
@@ -204,7 +204,7 @@ export function badInputSuite(open: OpenStage): void {
     await stage.deploy('1.0.0');
   });
 
-  it('does not start an upgrade over an object without an owner', async () => {
+  it('does not start an upgrade that would overwrite an object without an owner', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     await stage.admin.create(configMap(stage.namespace));
@@ -214,7 +214,7 @@ export function badInputSuite(open: OpenStage): void {
     });
   });
 
-  it('adopts objects without an owner if the policy allows', async () => {
+  it('takes over objects without an owner if the option orphans allows it', async () => {
     const stage = await open({ orphans: 'adopt' });
     await stage.admin.create(deployment(stage.namespace, { image: 'nginx:0', replicas: 0 }));
     // If the Deployment controller wrote the Deployment later, the update would conflict.

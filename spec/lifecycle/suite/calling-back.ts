@@ -10,7 +10,7 @@ const Deployment = { apiVersion: 'apps/v1', kind: 'Deployment' };
 
 /** Declares what callbacks receive, and the results of their changes. */
 export function callingBackSuite(open: OpenStage): void {
-  it('calls back before and after each step, in this order', async () => {
+  it('runs the callbacks before and after each step in this order', async () => {
     const stage = await open();
     const calls = noteCalls(stage);
     stage.resources = () => [configMap(stage.namespace, 'old'), deployment(stage.namespace)];
@@ -219,7 +219,7 @@ export function callingBackSuite(open: OpenStage): void {
   });
 
   for (const state of ['PRE_CREATE', 'POST_CREATE', 'POST_READ', 'PRE_UPDATE', 'POST_UPDATE']) {
-    it(`fails when ${state} throws, with condition, event and the original error, and recovers`, async () => {
+    it(`fails when ${state} throws, reports the original error in a condition and an event, and recovers`, async () => {
       const stage = await open();
       const failure = new Error('no quota');
       let isBroken = true;

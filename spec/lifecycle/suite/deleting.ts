@@ -160,7 +160,7 @@ export function deletingSuite(open: OpenStage): void {
     await passesUntil(stage, ({ phase }) => phase === undefined);
   });
 
-  it('deletes workloads together with their pods, and other objects at once', async () => {
+  it('deletes workloads after their pods are gone, and other objects immediately', async () => {
     const stage = await open();
     const { namespace } = stage;
     const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'a', image: 'a' }] } };
@@ -267,7 +267,7 @@ export function deletingSuite(open: OpenStage): void {
     );
   });
 
-  it('waits while a callback fails, reports it, and continues once it succeeds', async () => {
+  it('waits while a callback fails, reports the error, and continues when the callback succeeds', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const calls: string[] = [];
@@ -348,7 +348,7 @@ export function deletingSuite(open: OpenStage): void {
   });
 
   for (const broken of ['getAllResources', 'getDependantResourceTypes'] as const) {
-    it(`deletes owned objects though ${broken} throws, calls callbacks first, and reports the error`, async () => {
+    it(`deletes owned objects although ${broken} throws, calls callbacks first, and reports the error`, async () => {
       const stage = await open();
       await stage.deploy('1.0.0');
       const calls: string[] = [];

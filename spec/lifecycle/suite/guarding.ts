@@ -147,7 +147,7 @@ export function guardingSuite(open: OpenStage): void {
     });
   }
 
-  it('no longer reports an object kept from pruning once the configuration is being deleted', async () => {
+  it('no longer reports an object that may not be pruned when the configuration is being deleted', async () => {
     const stage = await open();
     stage.dependants = [...stage.dependants, { apiVersion: 'v1', kind: 'PersistentVolumeClaim' }];
     await withOld(stage, [claim(stage.namespace)]);
@@ -180,7 +180,7 @@ export function guardingSuite(open: OpenStage): void {
     await stage.deploy('1.0.0');
   });
 
-  it('prunes an object that mayPrune allows without an annotation', async () => {
+  it('prunes an object if mayPrune returns true for it, although it lacks the annotation', async () => {
     const stage = await open({ mayPrune: ({ kind }) => kind === 'PersistentVolumeClaim' });
     stage.dependants = [...stage.dependants, { apiVersion: 'v1', kind: 'PersistentVolumeClaim' }];
     await withOld(stage, [claim(stage.namespace)]);

@@ -29,7 +29,7 @@ export function healingSuite(open: OpenStage): void {
     'containers removed': (stage: Stage) => patchContainer(stage, { name: 'other' }),
   };
   for (const [name, edit] of Object.entries(edits)) {
-    it(`reverts drift: ${name}`, async () => {
+    it(`reverts a change of a Deployment: ${name}`, async () => {
       const stage = await open();
       await stage.deploy('1.0.0');
       await edit(stage);

@@ -24,7 +24,7 @@ export function lifecycleSuite(newTarget: () => Promise<BuilderTarget>): void {
 
   describe('deploying', () => deployingSuite(open));
   describe('upgrading', () => upgradingSuite(open));
-  describe('repair of drift', () => healingSuite(open));
+  describe('repair of changed objects', () => healingSuite(open));
   describe('a system without changes', () => settlingSuite(open));
   describe('deleting', () => deletingSuite(open));
   describe('callbacks', () => callingBackSuite(open));

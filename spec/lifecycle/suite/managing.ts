@@ -105,7 +105,7 @@ export function managingSuite(open: OpenStage): void {
     expect(past).to.deep.equal([]);
   });
 
-  it('watches kinds that appear later', async () => {
+  it('watches kinds that the operator only owns later', async () => {
     const stage = await open({ type: LocalConfig, perishablesSyncIntervalMs: 3_600_000 });
     run(stage);
     await until(stage, () => isDeployed(stage, '1.0.0'));
@@ -137,7 +137,7 @@ export function managingSuite(open: OpenStage): void {
     expect(told).to.deep.equal(['ServiceAccount', 'Deployment', 'Service', 'ConfigMap']);
   });
 
-  it('continues under the next leader', async () => {
+  it('continues on another replica when the leader stops', async () => {
     const stage = await open({ type: LocalConfig });
     await stage.deploy('1.0.0');
     stage.resources = () => system(stage.namespace, { image: 'nginx:2', pod: nowhere });
@@ -153,7 +153,7 @@ export function managingSuite(open: OpenStage): void {
     await until(stage, () => isDeployed(stage, '1.1.0'));
   });
 
-  it('reconciles several configurations at once, each with its own objects', async () => {
+  it('reconciles several configurations in parallel, each with its own objects', async () => {
     const stage = await open({ type: LocalConfig, config: null });
     const names = ['a', 'b', 'c', 'd', 'e'];
     stage.resources = ({ metadata: { name = '' } }: Config) =>

@@ -151,7 +151,7 @@ export function upgradingSuite(open: OpenStage): void {
     expect(await stage.isGone('ConfigMap', 'new')).to.equal(false);
   });
 
-  it('prunes objects that are no longer desired without a new version too', async () => {
+  it('prunes objects that are no longer desired even if the version is the same', async () => {
     const stage = await open();
     const { namespace } = stage;
     stage.resources = () => [configMap(namespace, 'old'), configMap(namespace)];
@@ -201,7 +201,7 @@ export function upgradingSuite(open: OpenStage): void {
     expect((await stage.pass('1.1.0')).events).to.deep.equal(['DeployCompleted']);
   });
 
-  it('a configuration is Upgrading and Degraded until the new pods are ready, and recovers by a newer version', async () => {
+  it('a configuration is Upgrading and Degraded until the new pods are ready, and recovers through a newer version', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.resources = () => [deployment(stage.namespace, { image: 'nginx:2', pod: nowhere })];
@@ -305,7 +305,7 @@ export function upgradingSuite(open: OpenStage): void {
     expect(seen.events).to.deep.equal(['UpdateResourceSuccess Deployment web']);
   });
 
-  it('labels created and changed objects with the version', async () => {
+  it('labels objects that it creates or changes with the version', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.resources = newer(stage);

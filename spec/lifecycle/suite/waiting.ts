@@ -29,7 +29,7 @@ export function waitingSuite(open: OpenStage): void {
     });
   }
 
-  it('names a pruned object held by a finalizer, and reports its deletion once it is gone', async () => {
+  it('names a pruned object that a finalizer holds, and reports its deletion when it is gone', async () => {
     const stage = await open();
     const { namespace } = stage;
     stage.resources = () => [configMap(namespace, 'old'), configMap(namespace)];

@@ -130,7 +130,7 @@ export function watchingOverSuite(open: OpenStage): void {
     expect(await stage.pass('1.0.0')).to.include({ phase: 'Deploying' });
   });
 
-  it('continues after a sanity check that returns null, as plain JavaScript may', async () => {
+  it('continues after a sanity check that returns null, which is possible in plain JavaScript', async () => {
     const stage = await open({ sanityChecker: () => Promise.resolve(null as never) });
     await stage.deploy('1.0.0');
     expect((await stage.status()).phase).to.equal('Deployed');
@@ -140,7 +140,7 @@ export function watchingOverSuite(open: OpenStage): void {
     ...(['sanityChecker', 'controllerConfigUpdater'] as const),
     ...(['perishablesSynchronizer'] as const),
   ]) {
-    it(`fails when ${hook} throws, keeps true conditions, and recovers`, async () => {
+    it(`fails when ${hook} throws, keeps conditions that are True, and recovers`, async () => {
       let isBroken = false;
       const stage = await open({
         [hook]: () => {

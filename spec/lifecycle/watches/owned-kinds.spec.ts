@@ -9,7 +9,7 @@ import { silentLogger } from '../../../lib/system/logger.js';
 import { seededRandom } from '../../../lib/system/random.js';
 import { VirtualClock } from '../../../lib/system/virtual-clock.js';
 
-describe('watches of owned kinds', () => {
+describe('watches of the kinds that a controller owns', () => {
   let clock: VirtualClock;
   let cluster: EmbeddedCluster<VirtualClock>;
   let cache: Cache;

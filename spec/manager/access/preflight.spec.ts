@@ -67,7 +67,7 @@ describe('The RBAC preflight', () => {
     expect(await again.setup.end()).to.equal(undefined);
   });
 
-  it('warns and continues by default, because the permission may come later', async () => {
+  it('warns and continues by default, because the permission may be granted later', async () => {
     const { setup, manager } = await setUp();
     await setup.run(manager);
     expect(setup.logged('warn').join('\n')).to.include('resources: [configmaps, secrets]');

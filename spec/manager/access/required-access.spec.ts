@@ -220,7 +220,7 @@ describe('Manager.requiredAccess', () => {
     ]);
   });
 
-  it('merges the access of several controllers, in the cached namespaces and with the Lease', () => {
+  it('merges the access that several controllers need, in the cached namespaces and with the Lease', () => {
     const manager = managerWith({
       cacheOptions: { namespaces: ['a', 'b'] },
       leaderElection: { namespace: 'system', name: 'shops' },

@@ -47,7 +47,7 @@ function setUp() {
   return { state, lines, lags, passes, fireAt };
 }
 
-describe('EventLoopMonitor', () => {
+describe('The health check of EventLoopMonitor', () => {
   it('passes while timers fire in time or slightly late', () => {
     const { lines, passes, fireAt } = setUp();
     fireAt(1_000);
@@ -61,7 +61,7 @@ describe('EventLoopMonitor', () => {
     expect(lags).to.deep.equal([0, 0.25, 0, 10]);
   });
 
-  it('passes after a single long stall and logs it', () => {
+  it('passes after a single long stall of the event loop, and logs it', () => {
     const { lines, passes, fireAt } = setUp();
     fireAt(11_000);
     expect(lines[0]?.fields).to.deep.equal({ lagMs: 10_000 });
@@ -85,7 +85,7 @@ describe('EventLoopMonitor', () => {
     expect(passes()).to.equal(true);
   });
 
-  it('treats a stall as the first again when the previous one is long over', () => {
+  it('treats a stall as the first one if the previous stall was long ago', () => {
     const { passes, fireAt } = setUp();
     fireAt(11_000);
     for (let n = 1; n <= 21; n++) fireAt(11_000 + n * 1_000);
@@ -103,7 +103,7 @@ describe('EventLoopMonitor', () => {
     expect(verdicts).to.deep.equal([false, false, false]);
   });
 
-  it('counts a stall once if a probe arrives before the late timer', () => {
+  it('counts a stall only once if a probe arrives before the late timer fires', () => {
     const { state, passes, fireAt } = setUp();
     state.nowMs = 11_000;
     expect(passes()).to.equal(true);

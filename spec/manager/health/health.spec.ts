@@ -27,7 +27,7 @@ async function listening(setup: ManagerSetup, manager: Manager): Promise<void> {
   await setup.clock.advance(0);
 }
 
-describe('The cache check', () => {
+describe('The health check of a cache', () => {
   const cache = { kind: 'Thing', apiVersion: 'example.com/v1', synced: true };
   const checkOf = (changes: object) => {
     const clusters = [{ caches: [{ ...cache, ...changes }] }];
@@ -171,7 +171,7 @@ describe('Health endpoints', () => {
 });
 
 describe('The readiness endpoint', () => {
-  it('names the kind and the verb that is forbidden, and recovers with the permission', async () => {
+  it('names the kind and the verb that RBAC forbids, and recovers when the permission is granted', async () => {
     const setup = await ManagerSetup.start({ rbac: true });
     const manager = setup.manager({ health: onLoopback });
     manager.add(watcher([]));
@@ -189,7 +189,7 @@ describe('The readiness endpoint', () => {
     await setup.end();
   });
 
-  it('names a kind that is not served', async () => {
+  it('names a kind that the server does not serve', async () => {
     const { setup, manager } = await setUp();
     const type = { apiVersion: 'example.com/v1', kind: 'Widget' };
     manager.add(controllerFor(type).complete(async () => ({ type: 'done' })));
@@ -200,7 +200,7 @@ describe('The readiness endpoint', () => {
     await setup.end();
   });
 
-  it('reports leader and standby as ready, and a stopping manager as not ready', async () => {
+  it('answers ready for the leader and for standbys, and not ready while a manager stops', async () => {
     const leadership = new ScriptedLeadership();
     const { setup, manager } = await setUp({ leaderElection: leadership });
     let finish: () => void = () => undefined;
@@ -239,7 +239,7 @@ describe('The readiness endpoint', () => {
     await setup.end();
   });
 
-  it('runs many checks without a warning of Node.js', async () => {
+  it('runs many checks without causing a warning of Node.js', async () => {
     const warnings: string[] = [];
     const onWarning = ({ name }: Error): void => void warnings.push(name);
     process.on('warning', onWarning);

@@ -52,7 +52,7 @@ async function heldBy(setup: ManagerSetup, holderIdentity: string): Promise<void
   });
 }
 
-describe('The leader-election check', () => {
+describe('The health check of leader election', () => {
   it('fails while the Lease is forbidden, and names the rule to add', async () => {
     const { setup, manager } = await setUp();
     const fault = noLease(setup, { type: 'status', code: 403 });
@@ -72,7 +72,7 @@ describe('The leader-election check', () => {
     await setup.end();
   });
 
-  it('reports another problem only with ?verbose until there is no leader for 15 s', async () => {
+  it('reports another problem only with ?verbose until there has been no leader for 15 s', async () => {
     const { setup, manager } = await setUp();
     const fault = noLease(setup, reset);
     await setup.run(manager);

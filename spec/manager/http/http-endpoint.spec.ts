@@ -62,7 +62,7 @@ async function statusOf(url: string, ca?: string): Promise<number> {
 }
 
 describe('HttpEndpoint', () => {
-  it('answers 400 to an invalid request target, and continues', async () => {
+  it('answers 400 to an invalid request target, and continues to serve', async () => {
     const endpoint = await running();
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(endpoint.url).port) });
     socket.write('GET //[bad HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -154,7 +154,7 @@ describe('HttpEndpoint', () => {
     });
   }
 
-  it('breaks off an answer whose stream fails, with an error in the log', async () => {
+  it('closes the connection when the stream of an answer fails, and logs the error', async () => {
     const lines: LogLine[] = [];
     const body = async (stream: { write(piece: string): void }): Promise<void> => {
       stream.write('begun');
@@ -168,7 +168,7 @@ describe('HttpEndpoint', () => {
     expect(errors.map(({ message }) => message)).to.deep.equal(['spec: an answer broke off']);
   });
 
-  it('ends at once when it is started after it was stopped', async () => {
+  it('ends immediately if it is started after it was stopped', async () => {
     const endpoint = new HttpEndpoint({
       ...{ name: 'spec', host: '127.0.0.1', port: 0, clock: systemClock, answer: fine },
     });

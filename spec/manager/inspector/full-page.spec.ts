@@ -289,12 +289,12 @@ describe('Values on a page of the inspector', () => {
     [90_000_000, '25 h 0 min'],
     [3_900_000, '1 h 5 min'],
   ] as const) {
-    it(`include ${ms} milliseconds as ${text}`, () => {
+    it(`show ${ms} milliseconds as ${text}`, () => {
       expect(shownDuration(ms)).to.equal(text);
     });
   }
 
-  it('include thrown values of any type, cut to 1,000 characters', () => {
+  it('show thrown values of any type, cut to 1,000 characters', () => {
     const values = [new Error('no'), 'text', 7, null, undefined, {}, () => undefined];
     expect(values.map(shownError)).to.deep.equal([
       ...['no', 'text', '7', 'null', 'undefined'],

@@ -182,7 +182,7 @@ describe('The inspector', () => {
     expect(await section('held')).to.equal('Held keys No key is held.');
   });
 
-  it('shows hot loops with the written fields, without values', async () => {
+  it('shows objects that are reconciled in a fast loop, with the written fields but without values', async () => {
     manager = setup.manager({ inspector: onLoopback });
     manager.add(
       controllerFor(ConfigMap)
@@ -316,7 +316,7 @@ describe('The inspector', () => {
     expect(sectionText(text, 'controllers')).to.match(/configmap .* 1 (9999|10\d\d\d) 0/);
   });
 
-  it('shows no link for the reconciles of a removed controller, whose kind is unknown', async () => {
+  it('shows no link for earlier reconciles of a removed controller, whose kind it no longer has', async () => {
     manager = setup.manager({ inspector: onLoopback });
     const added = manager.add(watcher([]));
     await setup.create('a');

@@ -30,7 +30,7 @@ function idsIn(piece: string | undefined): string[] {
   );
 }
 
-describe('LivePages', () => {
+describe('LivePages, which sends changed sections of a page to browsers', () => {
   let clock: VirtualClock;
   let pages: LivePages;
   let stop: AbortController;
@@ -62,7 +62,7 @@ describe('LivePages', () => {
     expect([clock.pendingTimers, pages.open]).to.deep.equal([0, 0]);
   });
 
-  it('buffers nothing for a slow reader, and sends it the latest state when it can read again', async () => {
+  it('buffers nothing for a slow browser, and sends it the latest state when it can read again', async () => {
     const over = open();
     await clock.advance(0);
     reader.pendingBytes = 100;
@@ -79,7 +79,7 @@ describe('LivePages', () => {
     await over;
   });
 
-  it('closes the connection to a reader that accepts no data for 10 s', async () => {
+  it('closes the connection to a browser that accepts no data for 10 s', async () => {
     const over = open();
     await clock.advance(0);
     reader.pendingBytes = 100;
@@ -127,7 +127,7 @@ describe('LivePages', () => {
 });
 
 describe('A live page of the inspector over a connection', () => {
-  it('is dropped when its client stops reading, and renders nothing meanwhile', async () => {
+  it('is closed when its client stops reading, and computes no updates until then', async () => {
     const clock = new VirtualClock();
     const pages = new LivePages({ clock, updateMs: 1_000, maxLivePages: 1 });
     // Each update is larger than the buffers of a socket that the client does not read.

@@ -112,7 +112,7 @@ describe('overviewOf, the data of the inspector about a manager', () => {
     });
   });
 
-  it('lists the failures of all controllers, the latest first, and the hot loops', () => {
+  it('lists the failures of all controllers, the latest first, and the objects that are reconciled in a fast loop', () => {
     const failed = (name: string, afterMs: number) => ({
       ...{ cluster: '', key: `ns/${name}`, outcome: 'error', message: `no ${name}` },
       ...{ failures: 2, atMs: startMs + afterMs },
@@ -271,7 +271,7 @@ describe('overviewOf, the data of the inspector about a manager', () => {
 });
 
 describe('The reconciles that an inspector remembers', () => {
-  it('are the last 50, latest first, while the listener of the manager is told of every reconcile', async () => {
+  it('are the last 50, latest first, while the listener of the manager receives every reconcile', async () => {
     const clock = new VirtualClock(startMs);
     const recent = new RecentReconciles(clock);
     const told: unknown[] = [];

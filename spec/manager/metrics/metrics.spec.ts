@@ -155,7 +155,7 @@ describe('Metrics endpoint', () => {
     await setup.end();
   });
 
-  it('no longer counts requests of the client of a removed cluster', async () => {
+  it('does not count requests of the client of a removed cluster', async () => {
     const [setup, east] = [await ManagerSetup.start(), await ManagerSetup.start()];
     const registry = new Registry();
     const clusters = [
@@ -297,7 +297,7 @@ describe('Metrics of a removed controller', () => {
   });
 });
 
-describe('Metrics endpoint with reviewed access', () => {
+describe('Metrics endpoint that authenticates its clients by access reviews', () => {
   const users = { good: 'scraper', bad: 'stranger' };
   const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
@@ -318,7 +318,7 @@ describe('Metrics endpoint with reviewed access', () => {
     return { setup, manager };
   }
 
-  it('allows only users who may get /metrics', async () => {
+  it('answers only users with permission to get /metrics', async () => {
     const { setup, manager } = await protectedManager();
     const statusWith = async (headers: Record<string, string>): Promise<number> =>
       (await served(manager, '/metrics', headers)).status;
@@ -369,7 +369,7 @@ describe('Metrics endpoint with reviewed access', () => {
     await setup.end();
   });
 
-  it('caches a permission for a minute and a refusal for 10 s', async () => {
+  it('caches for a minute that a user is allowed, and for 10 s that a user is refused', async () => {
     const { setup, manager } = await protectedManager();
     const reviews = (): number =>
       setup.cluster.requests.entries.filter(({ resource }) => resource === 'tokenreviews').length;

@@ -46,7 +46,7 @@ function setUp() {
   return { clock, state, access, questionOf, ask, askAll, answer, asked, times };
 }
 
-describe('ReviewedAccess', () => {
+describe('ReviewedAccess, which decides by access reviews whether a request is answered', () => {
   it('answers 401 without a review to a request without a bearer token', async () => {
     const { access, questionOf, asked } = setUp();
     for (const authorization of ['', 'Basic good', 'Bearer', 'Bearer a b']) {
@@ -84,7 +84,7 @@ describe('ReviewedAccess', () => {
     expect(await ask('own', '/other')).to.have.property('status', 401);
   });
 
-  it('reviews at most ten tokens at once, and answers 429 to requests with further tokens', async () => {
+  it('reviews at most ten tokens at the same time, and answers 429 to requests with further tokens', async () => {
     const { state, ask, answer, asked } = setUp();
     state.isHeld = true;
     const answers = Array.from({ length: 5_000 }, (_, n) => ask(`bad${n}`));

@@ -73,7 +73,7 @@ describe('Manager with shards', () => {
     expect(outcomes[0]).to.have.property('code', 'Fenced');
   });
 
-  it('takes name, namespace, identity and durations from the leader election', async () => {
+  it('takes Lease name, namespace, identity and durations from the options of leader election', async () => {
     const leaderElection = { name: 'elected', namespace: 'default', identity: 'me', ...times };
     const manager = setup.manager({ leaderElection });
     manager.add(watcher([]), { shards: true });

@@ -45,8 +45,8 @@ const acknowledged = (epoch: number): MemberStanding => ({ type: 'live', acknowl
 const gone = { type: 'gone' } as const;
 const missing = { type: 'missing' } as const;
 
-describe('planAssignment', () => {
-  it('assigns all slots at first, and nothing without a candidate', () => {
+describe('planAssignment, which computes the next record of slots and members', () => {
+  it('assigns all slots if there is no record yet, and nothing without a candidate', () => {
     expect(planned(undefined, 'ab')).to.deep.equal([1, 'a a b b', {}]);
     expect(planned(undefined, '')).to.equal(undefined);
     expect(planned(record(3, 'a a b b'), '')).to.equal(undefined);

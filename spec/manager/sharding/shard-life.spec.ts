@@ -247,7 +247,7 @@ describe('The commands of a ShardMachine from its start to its end', () => {
     expect(life.machine.phase).to.equal('left');
   });
 
-  it('expel a member that does not renew its Lease any more, and list again soon after a conflict', () => {
+  it('expel a member that no longer renews its Lease, and list again soon after a conflict', () => {
     const life = member();
     life.wrote([410, 430], lease('m1', 2));
     life.wrote([430, 440], lease('m1', 3));

@@ -26,7 +26,7 @@ function startedGroup(seed: number, size: number, drainMs = 300): ModelGroup {
 describe('ShardMachine in a simulation', function () {
   this.timeout(60_000 + schedules * 1_000);
 
-  it('never has two owners of a slot, and recovers every slot, whatever fails', () => {
+  it('never gives a slot two owners, and gives every slot an owner again, whatever fails', () => {
     for (const seed of seeds) {
       // In some groups, work on a key takes longer than a process needs to join again.
       const group = startedGroup(seed, 2 + (seed % 4), seed % 2 === 0 ? 300 : 3_000);
@@ -145,7 +145,7 @@ describe('ShardMachine', () => {
   });
 
   for (const answer of ['conflict', 'gone', 'stored'] as const) {
-    it(`joins again after an expulsion although the response to an earlier renewal is: ${answer}`, () => {
+    it(`joins again after it was expelled although the response to an earlier renewal is: ${answer}`, () => {
       let names = 0;
       const newName = (): string => `me${names++}`;
       const machine = new ShardMachine({ times, slotCount: 2, newName });

@@ -39,7 +39,7 @@ describe('Sharding', () => {
     expect(Math.max(...counts) / Math.min(...counts)).to.be.below(1.3);
   });
 
-  it('hands over the keys of a stopping replica at once, and deletes its Lease', async () => {
+  it('hands over the keys of a stopping replica immediately, and deletes its Lease', async () => {
     const [one, ...others] = await group.replicas(3);
     one?.stop();
     await group.clock.advance(3 * times.retryPeriodMs);
@@ -62,7 +62,7 @@ describe('Sharding', () => {
     expect(replicas.slice(1).reduce((sum, replica) => sum + replica.owned(), 0)).to.equal(1_000);
   });
 
-  it('waits for the longer lease of another replica before it takes over', async () => {
+  it("waits for the end of another replica's longer lease before it takes over", async () => {
     // As in the rollout of a release with shorter times.
     const slow = { leaseDurationMs: 12_000, renewDeadlineMs: 10_000, retryPeriodMs: 1_000 };
     const former = group.replica({ ...slow, identity: 'former' });

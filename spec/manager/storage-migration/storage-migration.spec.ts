@@ -279,7 +279,7 @@ describe('Operator.migratesStorage', function () {
     ]);
   });
 
-  it('skips an object that is deleted meanwhile', async () => {
+  it('skips an object that is deleted after it was listed', async () => {
     const cluster = await clusterWith(2);
     const own = cluster.client();
     const key = { name: 'widget-00000', namespace: 'default' };
@@ -295,7 +295,7 @@ describe('Operator.migratesStorage', function () {
     }
   });
 
-  it('skips an object that another client has written meanwhile', async () => {
+  it('skips an object that another client writes after it was listed', async () => {
     const cluster = await clusterWith(2);
     const own = cluster.client();
     const patch: Client['patch'] = async (type, key, body, options) => {
@@ -316,7 +316,7 @@ describe('Operator.migratesStorage', function () {
     expect(storedIn(cluster)).to.deep.equal({ 'example.com/v2': 2 });
   });
 
-  it('writes all objects again after the CRD was rolled back and upgraded once more', async () => {
+  it('writes all objects again after the CRD was rolled back and then upgraded again', async () => {
     const cluster = await clusterWith(2);
     const own = cluster.client();
     const stop = new AbortController();

@@ -108,7 +108,7 @@ describe('The rotation of generated certificates', () => {
     };
   };
 
-  it('presents only trusted certificates while a caBundle cannot be written', async () => {
+  it('presents only certificates that clients trust while a caBundle cannot be written', async () => {
     let isForbidden = false;
     const replica = await start({ ...short, client: failing((v) => v === 'patch' && isForbidden) });
     await pass(5 * hourMs - 5 * minuteMs);

@@ -168,7 +168,7 @@ describe('conversionWebhook', () => {
       'set metadata.annotations to a value that is not a map',
     ],
   ] as const) {
-    it(`names the object if a converter ${why}`, async () => {
+    it(`fails and names the object whose converter ${why}`, async () => {
       const { response } = await convert([thing({}), thing({ as })]);
       const { convertedObjects, result } = response as {
         convertedObjects: unknown;

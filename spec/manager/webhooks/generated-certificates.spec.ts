@@ -184,7 +184,7 @@ describe('generatedCertificates', () => {
     expect(await isTrusted(replica.shown[1] ?? replica.first)).to.equal(true);
   });
 
-  it('resumes after an outage of the API server', async () => {
+  it('continues after an outage of the API server', async () => {
     let isDown = false;
     const sometimes: Client = {
       ...forwarding(client),

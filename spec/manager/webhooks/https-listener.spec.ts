@@ -84,7 +84,7 @@ describe('The HTTPS listener of webhooks', () => {
     ],
   ];
   for (const [what, open] of idle) {
-    it(`stops despite a connection that ${what}`, async () => {
+    it(`stops although there is a connection that ${what}`, async () => {
       const clock = new VirtualClock();
       const server = await serving([webhook], own, { clock });
       const socket = await open(server.server.port ?? 0);

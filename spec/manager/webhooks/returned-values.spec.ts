@@ -66,7 +66,7 @@ describe('values returned by admission handlers', () => {
     ['a Promise', Promise.resolve(sent), 'want an object, got a Promise; await it'],
   ];
   for (const [what, object, problem] of objects) {
-    it(`fails the call with an error that names webhook and object: mutated with ${what}`, async () => {
+    it(`fails the call with an error that names webhook and object if mutated is given ${what}`, async () => {
       const { status, body } = await answerWith(mutated(object as never));
       expect(status).to.equal(500);
       const { message } = body as { message: string };

@@ -35,7 +35,7 @@ describe('rotationStep, which decides what to renew in a certificate Secret', ()
     state = await fresh();
   });
 
-  it('renews everything if nothing exists or nothing is usable', () => {
+  it('renews authority and certificate if they do not exist or cannot be used', () => {
     expect(stepAfter(undefined, 0)).to.equal('renewAll');
     expect(stepAfter({ ...state, authorities: 'x' }, 0)).to.equal('renewAll');
     expect(stepAfter({ ...state, authorityKey: '', certificate: '' }, 0)).to.equal('renewAll');

@@ -27,7 +27,7 @@ const review = {
 const validating = validatingWebhook(ConfigMap, () => allowed());
 
 describe('A serving certificate that is replaced under load', () => {
-  it('fails no handshake and no request, on old and new connections', async () => {
+  it('fails no TLS handshake and no request, on old and new connections', async () => {
     const [one, two] = [await ownCertificate(), await ownCertificate()];
     const shown = await Promise.all([one, two].map((own) => own.source.start({} as never)));
     const [first] = shown;
@@ -152,7 +152,7 @@ describe('certificateFiles', () => {
     });
   }
 
-  it('names a folder without a certificate', async () => {
+  it('names a folder without a certificate in its error', async () => {
     const certificates = certificateFiles({ folder });
     const failed = await serving([validating], await ownCertificate(), { certificates }).catch(
       (error: unknown) => error,

@@ -230,7 +230,7 @@ describe('WebhookServer', () => {
     expect(body).to.deep.include({ kind: 'Status', status: 'Failure', code: 500, message });
   });
 
-  it('answers 400 to an invalid request target, and continues', async () => {
+  it('answers 400 to an invalid request target, and continues to serve', async () => {
     const socket = connect({
       ...{ host: '127.0.0.1', port: server.server.port, ca: own.authority },
     });
@@ -243,7 +243,7 @@ describe('WebhookServer', () => {
     expect(await server.post(path, review({}))).to.include({ status: 200 });
   });
 
-  it("answers 500 with the webhook's name if a handler throws, and continues", async () => {
+  it("answers 500 with the webhook's name if a handler throws, and continues to serve", async () => {
     const { status, body } = await server.post(path, review({ throw: '' }));
     const message = 'webhook vconfigmap.core.k8s.io failed: no luck';
     expect([status, (body as { message: string }).message]).to.deep.equal([500, message]);
@@ -287,7 +287,7 @@ describe('WebhookServer', () => {
     });
   }
 
-  it('is not affected by a body with prototype keys', async () => {
+  it('is not affected by a body with the key __proto__', async () => {
     const text = JSON.stringify(review({})).replace('"data":{}', '"data":{"__proto__":{"x":"1"}}');
     expect((await server.post(path, text)).status).to.equal(200);
     expect(({} as { x?: string }).x).to.equal(undefined);

@@ -235,7 +235,7 @@ export function operatorSuite(newTarget: NewTarget): void {
   });
 
   describe('a controller with reconciles', () => {
-    it('records writes and failures of a handler that uses recordingClient', async () => {
+    it('records Events about the writes and failures of a handler that uses recordingClient', async () => {
       const { operator, namespace } = stage;
       const emitted: string[] = [];
       for (const event of ['created', 'failed'] as const) {
@@ -261,7 +261,7 @@ export function operatorSuite(newTarget: NewTarget): void {
     });
   });
 
-  describe('the status', () => {
+  describe('the status of an object', () => {
     it('contains the fields that the last reconcile set, and keeps those of other managers', async () => {
       stage.operator
         .for(Tenant)
@@ -305,7 +305,7 @@ export function operatorSuite(newTarget: NewTarget): void {
       expect(await types()).to.have.members([...own, 'BackedUp']);
     });
 
-    it('reports what the handler waits for until a watch event ends the wait, or an error instead', async () => {
+    it('reports what the handler waits for until a watch event ends the wait, or reports an error instead', async () => {
       stage.operator
         .for(Tenant)
         .owns(ConfigMap)
@@ -441,7 +441,7 @@ export function operatorSuite(newTarget: NewTarget): void {
       await target.eventually(() => isGone(stage));
     });
 
-    it('removes the finalizer of an earlier release if there is no finalizes any more', async () => {
+    it('removes the finalizer of an earlier release if the operator no longer has a finalizes handler', async () => {
       stage.operator
         .for(Tenant)
         .owns(ConfigMap)

@@ -140,7 +140,7 @@ export function readmeSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('the example rolls the pods when the configuration changes, and reports the cause in an Event', async () => {
+  it('the example restarts the pods when the configuration changes, and reports the cause in an Event', async () => {
     await change({ spec: { env: { GREETING: 'good morning' } } });
     await target.eventually(async () => {
       const configured = (await events('Normal')).filter((each) => each.startsWith('Configured'));

@@ -102,7 +102,7 @@ export function operatorReplicasSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('processes of one operator complete the deletion of an object whose process has stopped', async () => {
+  it('when a process of an operator stops, another process completes the deletion of its objects', async () => {
     const cleaning: string[] = [];
     let isClean = false;
     stages.forEach(({ operator }, n) => {

@@ -97,7 +97,7 @@ describe('a framework that gets events from the informers of another library', (
     ]);
   });
 
-  it('reconciles an object once at a time, whether a queue or a call requests it', async () => {
+  it('never reconciles an object twice at the same time, whether a queue or a call requests it', async () => {
     const scene = await open();
     let [active, most] = [0, 0];
     const r1 = scene.resource('r1', {
@@ -164,7 +164,7 @@ describe('a framework that gets events from the informers of another library', (
     expect(kept.length).to.be.below(3);
   });
 
-  it('closes a stream whose item cannot be processed', async () => {
+  it('closes a stream when it cannot process one of its items', async () => {
     let isLeft = false;
     async function* stream(): AsyncGenerator<Gadget> {
       try {
@@ -348,7 +348,7 @@ describe('a framework that gets events from the informers of another library', (
     expect(await registry.metrics()).to.include('operatorkit_framework_event{event="error"} 2');
   });
 
-  it('throws the error of a stream', async () => {
+  it('throws the error that a stream throws', async () => {
     const scene = await open();
     const [updates, deletes] = [new Feed<Gadget>(), new Feed<Gadget>()];
     const ended = scene

@@ -138,7 +138,7 @@ describe('a Framework in a Manager', () => {
     expect(scene.lines.join()).not.to.include('tried again in');
   });
 
-  it('can be added to a manager with other controllers, and removed', async () => {
+  it('can be added to a manager with other controllers, and removed from it', async () => {
     const scene = await start();
     const { clock } = lab;
     const manager = new Manager({ client: scene.operator.client, clock, logger: scene.logger });

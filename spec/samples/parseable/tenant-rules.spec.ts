@@ -60,7 +60,7 @@ const cases: readonly [string, ParseableTenant, RegExp | undefined, ParseableTen
   ],
 ];
 
-describe('validation rules of ParseableTenant', () => {
+describe('the CEL validation rules of ParseableTenant', () => {
   let cluster: EmbeddedCluster;
 
   before(async () => {

@@ -5,7 +5,7 @@ import { bundleOf } from '../../manager/processes/bundle-of.js';
 
 const program = new URL('../../../samples/resource-chain/main.ts', import.meta.url);
 
-describe('the demo of resource chains as a process', function () {
+describe('the demo of the resource-chain sample as a process', function () {
   this.timeout(60_000);
 
   it('prints how a site is created, changed and deleted, in plain lines, and ends by itself', async () => {

@@ -65,7 +65,7 @@ describe('crashPoints, for handlers that call services outside of the cluster', 
     }
   });
 
-  it('passes the response on to a handler before its signal is aborted in mode answered', async () => {
+  it('in mode answered, gives a handler the response before its signal is aborted', async () => {
     const seen: string[] = [];
     const handler: Handler = async ({ client }) => {
       const applied = client.apply(configMap('env'), by);

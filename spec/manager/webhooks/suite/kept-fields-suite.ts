@@ -71,7 +71,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
     });
   });
 
-  it('fields that a version lacks are replaced if a client changes the fields to which they were converted', async () => {
+  it('fields that a version lacks are dropped if a client changes the fields that were converted from them', async () => {
     await create('v1', 'changed', { title: 'a', mode: 'turbo', color: 'red' });
     const old = await read('v1alpha1', 'changed');
     await target.admin.update({ ...old, spec: { name: 'a', fast: false } });
@@ -180,7 +180,7 @@ export function describeKeptFields(newTarget: NewTarget): void {
     });
   });
 
-  it('fields that a version lacks do not let a client set the status by annotations of the object', async () => {
+  it('fields that a version lacks do not let a client change the status through the annotations that keep such fields', async () => {
     await create('v1', 'forged', own);
     const old = await read('v1alpha1', 'forged');
     const ready = { ...old, status: { phase: 'Ready' } };

@@ -117,7 +117,7 @@ export function describeWebhooks(newTarget: NewTarget): void {
     expect((await create({ mode: 'good' })).data).to.deep.equal({ mode: 'good' });
   });
 
-  it('webhooks complete objects before they are validated and stored', async () => {
+  it('mutating webhooks change objects before they are validated and stored', async () => {
     const seen: AdmissionRequest<ConfigMap>[] = [];
     const fill = mutatingWebhook(
       ConfigMap,

@@ -96,7 +96,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(scene.lines.join('\n')).to.include(`Gadget ${scene.namespace}/a: ${note}`);
   });
 
-  it('keeps the finalizer while a resource requests that, reports this once, and retries', async () => {
+  it('keeps the finalizer while a resource requests to keep it, reports this once, and retries', async () => {
     const scene = await open();
     let left = 3;
     const r1 = scene.resource('r1', {

@@ -16,7 +16,7 @@ export function frameworkSuite(newTarget: () => Promise<BuilderTarget>): void {
   describe('pausing', () => pausingSuite(open));
   describe('readiness', () => readinessSuite(open));
   describe('routing of objects to resource sets', () => routingSuite(open));
-  describe('a reconcile', () => passesSuite(open));
+  describe('reconciles', () => passesSuite(open));
   describe('several frameworks for one kind', () => parallelSuite(open));
   describe('in a manager that is restarted', () => drivingSuite(newTarget));
 }

@@ -29,7 +29,7 @@ export function passesSuite(open: OpenScene): void {
     expect(await scene.requests()).to.deep.equal([]);
   });
 
-  it('reconciles every object again after the resync period, within 10%', async () => {
+  it('reconciles every object again after the resync period, which varies by up to 10%', async () => {
     const scene = await open();
     const at: number[] = [];
     const r1 = scene.resource('r1', {
@@ -218,7 +218,7 @@ export function passesSuite(open: OpenScene): void {
     expect(scene.lines.filter((line) => /^(warn|error)/.test(line))).to.deep.equal([]);
   });
 
-  it('reconciles several objects in parallel, but never the same object twice at once', async () => {
+  it('reconciles several objects in parallel, but never the same object twice at the same time', async () => {
     const scene = await open();
     const [active, most] = [new Set<string>(), { at: 0, twice: false }];
     const r1 = scene.resource('r1', {
@@ -240,7 +240,7 @@ export function passesSuite(open: OpenScene): void {
     expect(most.at).to.be.within(2, 3);
   });
 
-  it('reconciles four objects at once by default', async () => {
+  it('reconciles up to four objects in parallel by default', async () => {
     const scene = await open();
     const waiting: (() => void)[] = [];
     const r1 = scene.resource('r1', {

@@ -51,7 +51,7 @@ export function routingSuite(open: OpenScene): void {
     expect(await scene.isGone('other')).to.equal(true);
   });
 
-  it('warns about a deleted object that keeps its finalizer because no set handles it any more', async () => {
+  it('warns about a deleted object that keeps its finalizer because no set handles it now', async () => {
     const scene = await open();
     scene.run({ resourceRouter: routerOf(scene) });
     await scene.create('a', { spec: { version: 'v1' } });

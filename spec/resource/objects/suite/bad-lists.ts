@@ -111,7 +111,7 @@ export function badListsSuite(open: OpenScene): void {
     );
   });
 
-  it('a rejection by the server is terminal, and the other objects are written', async () => {
+  it('an object that the server rejects fails the reconcile without a retry, and the other objects are written', async () => {
     const scene = await open();
     const wrong = { ...service('web'), spec: { ports: [{ port: 99_999 }] } };
     const resource = objectsResource({

@@ -19,6 +19,6 @@ export function objectsSuite(newTarget: NewTarget): void {
   describe('desired objects', () => changesSuite(open));
   describe('objects that are no longer desired', () => superfluousSuite(open));
   describe('changes by other clients', () => othersSuite(open));
-  describe('owners', () => ownersSuite(open));
+  describe('owners of objects', () => ownersSuite(open));
   describe('bad input', () => badListsSuite(open));
 }

@@ -11,7 +11,7 @@ import type { OpenScene } from './keeping.js';
 
 /** Declares how objects and fields of others are treated. */
 export function othersSuite(open: OpenScene): void {
-  it('a manual edit is reverted, and an event names path and manager', async () => {
+  it('a manual change is reverted, and an Event names the path and the field manager', async () => {
     const scene = await open();
     const resource = configMaps([configMap('a', { k: '1' })]);
     await keep(scene, [resource]);
@@ -243,7 +243,7 @@ export function othersSuite(open: OpenScene): void {
     expect(await keptNames(scene)).to.deep.equal([]);
   });
 
-  it('AlreadyExists is no error when the object belongs to the resource', async () => {
+  it('AlreadyExists does not fail the resource when the object belongs to it', async () => {
     const scene = await open();
     const client = stumbling(scene, 'apply', alreadyExists);
     await keep(scene, [configMaps([configMap('a')])], { client });
@@ -251,7 +251,7 @@ export function othersSuite(open: OpenScene): void {
     expect(await keptNames(scene)).to.deep.equal(['a']);
   });
 
-  it('NotFound is no error when an object to delete does not exist any more', async () => {
+  it('NotFound does not fail the resource when an object to delete no longer exists', async () => {
     const scene = await open();
     await keep(scene, [configMaps([configMap('a'), configMap('b')])]);
     const client = stumbling(scene, 'delete', notFound);

@@ -189,7 +189,7 @@ export function lifecycleSuite(newTarget: NewTarget): void {
     await leave();
   });
 
-  it('a deletion in the middle of an upgrade never reports the system as healthy, and keeps the versions', async () => {
+  it('if the configuration is deleted during an upgrade, the system is never reported as healthy, and the versions in the status stay', async () => {
     await deploy('1.0.0');
     await stage.stop();
     await stage.start('1.1.0');

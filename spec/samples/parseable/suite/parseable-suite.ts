@@ -238,7 +238,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     });
   }
 
-  it("takes over the original operator's objects, and recreates workloads if the tenant allows it", async () => {
+  it('takes over the objects of the original Parseable operator, and recreates workloads if the tenant allows it', async () => {
     const tenant = await stage.create('multi-node');
     const original = await createAsOriginal(target.admin, tenant);
     const allowing = { metadata: { annotations: { [onImmutableAnnotation]: 'recreate' } } };
