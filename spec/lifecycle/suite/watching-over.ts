@@ -168,20 +168,20 @@ export function watchingOverSuite(open: OpenStage): void {
     new ApiError({ code: status }, { verb: 'update', kind: 'Deployment', status });
   for (const [what, failure, conditions] of [
     [
-      'a configuration is not degraded by a server that is briefly unreachable',
+      'a configuration is not degraded when the server is briefly unreachable',
       new OperatorError('ConnectionFailed', 'the server is away'),
       'T/F/F DeployCompleted',
     ],
     ...[429, 503, 504].map(
       (status) =>
         [
-          `is not degraded by the answer ${status} of a busy server`,
+          `a configuration is not degraded by the response ${status} of a busy server`,
           answer(status),
           'T/F/F DeployCompleted',
         ] as const,
     ),
     [
-      'a configuration is degraded by the answer 500',
+      'a configuration is degraded by the response 500',
       answer(500),
       'T/F/T DeployCompleted ReconcileFailed',
     ],

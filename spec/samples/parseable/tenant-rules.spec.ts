@@ -34,14 +34,18 @@ const textOf = ({ field = '', message = '' }: StatusCause): string => `${field}:
 
 const cases: readonly [string, ParseableTenant, RegExp | undefined, ParseableTenant?][] = [
   ['accept a plain tenant', tenantWith({}), undefined],
-  ['accept different claims', withClaims(claim('a', '/a'), claim('b', '/b')), undefined],
   [
-    'require unique names of claims',
+    'accept PersistentVolumeClaims with different names and paths',
+    withClaims(claim('a', '/a'), claim('b', '/b')),
+    undefined,
+  ],
+  [
+    'require unique names of PersistentVolumeClaims',
     withClaims(claim('a', '/a'), claim('a', '/b')),
     /^spec\.k8sConfig\[0\]\.storageConfig: .*two claims have the same name/,
   ],
   [
-    'require unique paths of claims',
+    'require unique paths of PersistentVolumeClaims',
     withClaims(claim('a', '/a'), claim('b', '/a')),
     /^spec\.k8sConfig\[0\]\.storageConfig: .*two claims have the same mountPath/,
   ],

@@ -55,7 +55,12 @@ describe('The comparison of an interrupted run with an uninterrupted run', () =>
       { after: state({ a: ['9', { x: '1' }] }) },
       [],
     ],
-    ['keeps its own problems', { problems: [own] }, {}, [['notConverged', 'too late']]],
+    [
+      'keeps the problems that were found during the run',
+      { problems: [own] },
+      {},
+      [['notConverged', 'too late']],
+    ],
     [
       'compares nothing if the run was not interrupted',
       { after: kept, interruptedAt: undefined, problems: [own] },
@@ -63,7 +68,7 @@ describe('The comparison of an interrupted run with an uninterrupted run', () =>
       [['notConverged', 'too late']],
     ],
     [
-      'compares nothing if the step of the interruption was not completed',
+      'compares nothing if the step in which the run was interrupted was not completed',
       { after: kept, interruptedAt: request('get', 'a', { step: 'two' }) },
       {},
       [],
@@ -86,13 +91,13 @@ describe('The comparison of an interrupted run with an uninterrupted run', () =>
       [['finalizerLeft', 'ConfigMap a is held by a/b, c/d, but is gone in the uninterrupted run']],
     ],
     [
-      'names an object that is deleted without finalizers as any other',
+      'reports an object that is being deleted without finalizers like any other object',
       { after: state({ a: ['1', {}] }, { deletionTimestamp: 'now' }) },
       {},
       [['orphan', 'ConfigMap a exists, but not in the uninterrupted run']],
     ],
     [
-      'names an object with finalizers that is not deleted as any other',
+      'reports an object with finalizers that is not being deleted like any other object',
       { after: state({ a: ['1', {}] }, { finalizers: ['a/b'] }) },
       {},
       [['orphan', 'ConfigMap a exists, but not in the uninterrupted run']],
