@@ -30,7 +30,7 @@ export function cacheFaults(newTarget: () => Promise<FaultTarget>): void {
       afterEach(() => setup.stop());
 
       for (const point of ['line', 'chunkHeader'] as const) {
-        it(`resumes its watches after the connection was reset within ${point === 'line' ? 'an event' : 'the header of a chunk'}`, async () => {
+        it(`the cache resumes its watches after the connection was reset within ${point === 'line' ? 'an event' : 'the header of a chunk'}`, async () => {
           for (let round = 0; round < 3; round++) {
             setup.proxy.cutWatches(point);
             await setup.churn();
@@ -43,7 +43,7 @@ export function cacheFaults(newTarget: () => Promise<FaultTarget>): void {
         });
       }
 
-      it('resumes its watches after connections that stayed open without data', async () => {
+      it('the cache resumes its watches after connections that stayed open without data', async () => {
         setup.proxy.fallSilent();
         await setup.churn();
         setup.proxy.speak();
@@ -52,7 +52,7 @@ export function cacheFaults(newTarget: () => Promise<FaultTarget>): void {
         expect(setup.relists).to.equal(1);
       });
 
-      it('resumes its watches after a server that accepted connections without responding', async () => {
+      it('the cache resumes its watches after a server that accepted connections without responding', async () => {
         setup.proxy.reset();
         setup.proxy.fallSilent();
         await setup.churn();
@@ -61,7 +61,7 @@ export function cacheFaults(newTarget: () => Promise<FaultTarget>): void {
         await setup.followed();
       });
 
-      it('resumes its watches after refused connections', async () => {
+      it('the cache resumes its watches after refused connections', async () => {
         await setup.proxy.refuse();
         await setup.churn();
         await setup.until(() => setup.informer.status().problem !== undefined);
@@ -69,7 +69,7 @@ export function cacheFaults(newTarget: () => Promise<FaultTarget>): void {
         await setup.followed();
       });
 
-      it('stays up to date although the data arrives a few bytes at a time', async () => {
+      it('the cache stays up to date although the data arrives a few bytes at a time', async () => {
         setup.proxy.trickle(7);
         setup.proxy.reset();
         await setup.churn();
@@ -84,7 +84,7 @@ export function cacheFaults(newTarget: () => Promise<FaultTarget>): void {
         ['500', refusal(500, 'InternalError')],
         ['503 in HTML', 'HTTP/1.1 503 No\r\ncontent-length: 6\r\n\r\n<html>'],
       ] as const) {
-        it(`resumes its watches after responses of ${title}`, async () => {
+        it(`the cache resumes its watches after responses of ${title}`, async () => {
           let answers = 0;
           setup.proxy.answer = (line) =>
             line.includes('/configmaps') && answers++ < 4 ? answer : undefined;
@@ -95,7 +95,7 @@ export function cacheFaults(newTarget: () => Promise<FaultTarget>): void {
         });
       }
 
-      it('lists the objects again when the resourceVersion of its watch is too old for the server', async () => {
+      it('the cache lists the objects again when the resourceVersion of its watch is too old for the server', async () => {
         const mark = setup.mirror.events.length;
         await setup.proxy.refuse();
         await setup.remove('a');
@@ -113,7 +113,7 @@ export function cacheFaults(newTarget: () => Promise<FaultTarget>): void {
         ]);
       });
 
-      it('lists the objects again when a watch stream reports that its resourceVersion is too old', async () => {
+      it('the cache lists the objects again when a watch stream reports that its resourceVersion is too old', async () => {
         let answers = 0;
         setup.proxy.answer = (line) =>
           line.includes('watch=true') && !line.includes('sendInitialEvents') && answers++ < 2
@@ -126,7 +126,7 @@ export function cacheFaults(newTarget: () => Promise<FaultTarget>): void {
         expect(setup.relists).to.be.at.least(2);
       });
 
-      it('resumes a watch from a bookmark if no other event came', async () => {
+      it('the cache resumes a watch from a bookmark if no other event came', async () => {
         const other = await target.namespace();
         const data = { a: 'b' };
         const metadata = { name: 'elsewhere', namespace: other };

@@ -70,7 +70,7 @@ describe('applyJsonPatch', () => {
     expect(apply({ op: 'test', path: '/', value: 'e' })).to.equal(document);
   });
 
-  it('tests values, including null', () => {
+  it('compares the value in a test operation, even null', () => {
     expect(apply({ op: 'test', path: '/a', value: { c: null, b: 1 } })).to.equal(document);
     expect(apply({ op: 'test', path: '/a/c', value: null })).to.equal(document);
   });

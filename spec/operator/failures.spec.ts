@@ -365,7 +365,7 @@ describe('The status of a failed reconcile', () => {
     ]);
   });
 
-  it('is not retried on its own if the failure is not terminal, because the handler is called again', async () => {
+  it('is not sent again if the failure is not terminal, because the handler is called again', async () => {
     let runs = 0;
     const ended: ReconciledEvent[] = [];
     stage.operator.for(Tenant).reconciles(() => {

@@ -117,7 +117,7 @@ describe('withRetry', () => {
     expect(context.finalizersKept.map(({ reason }) => reason)).to.deep.equal(['a backup runs']);
   });
 
-  it('keeps what code that runs in parallel to a failing attempt requests with keepFinalizers and requeueAfter', async () => {
+  it('keeps the calls of keepFinalizers and requeueAfter of code that runs at the same time as a failing attempt', async () => {
     const context = pass();
     const wait = (ms: number) => new Promise<void>((resolve) => clock.setTimer(resolve, ms));
     let isFirst = true;

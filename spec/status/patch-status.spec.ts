@@ -200,7 +200,7 @@ describe('patchStatus', () => {
     expect(next.status).to.deep.equal({ url: 'a' });
   });
 
-  it('does not check a status of which another manager owns more fields than conditions, so that only the server does', async () => {
+  it('leaves the check of a status to the server if another manager owns a field of it other than conditions', async () => {
     const object = await scene.create();
     const theirs = { fields: { url: 'a' }, conditions: [ready('True')] };
     await patch(object, theirs, { fieldManager: 'other' });

@@ -61,13 +61,13 @@ export function badInputSuite(open: OpenStage): void {
     ],
   };
   for (const [name, [list, message]] of Object.entries(lists)) {
-    it(`blocks the deployment if getAllResources returns ${name}`, async () => {
+    it(`the reconciler blocks the deployment if getAllResources returns ${name}`, async () => {
       const stage = await open();
       stage.resources = list;
       await expectBlocked(stage, message);
     });
 
-    it(`blocks the upgrade if getAllResources returns ${name}`, async () => {
+    it(`the reconciler blocks the upgrade if getAllResources returns ${name}`, async () => {
       const stage = await open();
       await stage.deploy('1.0.0');
       const before = await stage.get('Deployment', 'web');
@@ -88,7 +88,7 @@ export function badInputSuite(open: OpenStage): void {
     });
   }
 
-  it('records another event when the list of desired objects has another problem', async () => {
+  it('the reconciler records another event when the list of desired objects has another problem', async () => {
     const stage = await open();
     stage.resources = () => [null];
     await expectBlocked(stage, /object 1 is null/);
@@ -96,7 +96,7 @@ export function badInputSuite(open: OpenStage): void {
     await expectBlocked(stage, /object 1 is number/);
   });
 
-  it("waits while getAllResources throws, and shows the error's message in a condition and an event", async () => {
+  it("the reconciler waits while getAllResources throws, and shows the error's message in a condition and an event", async () => {
     const stage = await open();
     stage.resources = () => {
       throw new Error('no such flavour');
@@ -108,7 +108,7 @@ export function badInputSuite(open: OpenStage): void {
     await expectCalm(stage);
   });
 
-  it('deploys an object as soon as the CRD of its kind is installed', async () => {
+  it('the reconciler deploys an object as soon as the CRD of its kind is installed', async () => {
     const stage = await open();
     const [name] = systemRandom.uuid().split('-');
     const kind = `Late${name}`;
@@ -123,7 +123,7 @@ export function badInputSuite(open: OpenStage): void {
     });
   });
 
-  it('deploys a CRD and objects of its kind together, and deletes them', async () => {
+  it('the reconciler deploys a CRD and objects of its kind together, and deletes them', async () => {
     const stage = await open();
     const [name] = systemRandom.uuid().split('-');
     const kind = `Own${name}`;
@@ -144,7 +144,7 @@ export function badInputSuite(open: OpenStage): void {
     });
   });
 
-  it('does not touch objects of another configuration', async () => {
+  it('the reconciler does not touch objects of another configuration', async () => {
     const [one, other] = [await open(), await open()];
     await one.deploy('1.0.0');
     other.resources = () => system(one.namespace, { image: 'nginx:2' });
@@ -152,7 +152,7 @@ export function badInputSuite(open: OpenStage): void {
     expect((await one.pass('1.0.0')).events).to.deep.equal([]);
   });
 
-  it('waits until the objects of a deleted configuration with the same name are gone', async () => {
+  it('the reconciler waits until the objects of a deleted configuration with the same name are gone', async () => {
     const stage = await open();
     const { apiVersion, kind, metadata: owner } = await stage.config();
     const earlier = { uid: systemRandom.uuid(), name: stage.key.name, controller: true };
@@ -179,7 +179,7 @@ export function badInputSuite(open: OpenStage): void {
     expect(ownerReferences.map(({ uid }) => uid)).to.deep.equal([owner.uid]);
   });
 
-  it('waits for existing objects without an owner, and names them', async () => {
+  it('the reconciler waits for existing objects without an owner, and names them', async () => {
     const stage = await open();
     const { namespace } = stage;
     const touched = deployment(namespace, { image: 'nginx:0' });
@@ -204,7 +204,7 @@ export function badInputSuite(open: OpenStage): void {
     await stage.deploy('1.0.0');
   });
 
-  it('does not start an upgrade that would overwrite an object without an owner', async () => {
+  it('the reconciler does not start an upgrade that would overwrite an object without an owner', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     await stage.admin.create(configMap(stage.namespace));
@@ -214,7 +214,7 @@ export function badInputSuite(open: OpenStage): void {
     });
   });
 
-  it('takes over objects without an owner if the option orphans allows it', async () => {
+  it('the reconciler takes over objects without an owner if the option orphans allows it', async () => {
     const stage = await open({ orphans: 'adopt' });
     await stage.admin.create(deployment(stage.namespace, { image: 'nginx:0', replicas: 0 }));
     // If the Deployment controller wrote the Deployment later, the update would conflict.
@@ -237,14 +237,14 @@ export function badInputSuite(open: OpenStage): void {
     'objects of another namespace': () => configMap('default'),
   };
   for (const [name, object] of Object.entries(foreign)) {
-    it(`does not let a namespaced configuration own ${name}`, async () => {
+    it(`the reconciler does not let a namespaced configuration own ${name}`, async () => {
       const stage = await open({ type: LocalConfig });
       stage.resources = () => [...system(stage.namespace), object(stage)];
       await expectBlocked(stage, /LocalConfig .*config can't own/);
     });
   }
 
-  it('deploys, upgrades and removes with a namespaced configuration, without a list of cluster-scoped kinds', async () => {
+  it('the reconciler deploys, upgrades and removes with a namespaced configuration, without a list of cluster-scoped kinds', async () => {
     const stage = await open({ type: LocalConfig });
     const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' };
     stage.dependants = [...stage.dependants, role];
@@ -263,7 +263,7 @@ export function badInputSuite(open: OpenStage): void {
     expect(asked).to.include('configmaps').and.not.include('clusterroles');
   });
 
-  it('tells how to solve the refusal to change an immutable field; the upgrade waits and completes afterwards', async () => {
+  it('the reconciler tells how to solve the refusal to change an immutable field; the upgrade waits and completes afterwards', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const [account, workload, service] = system(stage.namespace, { name: 'web', image: 'nginx:2' });
@@ -287,7 +287,7 @@ export function badInputSuite(open: OpenStage): void {
     await stage.deploy('1.1.0');
   });
 
-  it('adds no advice to the refusal of an admission policy, which may also contain the word immutable', async () => {
+  it('the reconciler adds no advice to the refusal of an admission policy, which may also contain the word immutable', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.resources = () => system(stage.namespace, { name: 'web', image: 'nginx:2' });
@@ -304,7 +304,7 @@ export function badInputSuite(open: OpenStage): void {
     expect(conditions[2]?.message).to.match(new RegExp(`${why}$`));
   });
 
-  it('adds advice to the refusal of another clusterIP of a Service', async () => {
+  it('the reconciler adds advice to the refusal of another clusterIP of a Service', async () => {
     const stage = await open();
     const { namespace } = stage;
     const service = (clusterIP: string): object => ({
@@ -316,7 +316,7 @@ export function badInputSuite(open: OpenStage): void {
     });
   });
 
-  it('adds advice to the refusal of a smaller PersistentVolumeClaim', async () => {
+  it('the reconciler adds advice to the refusal of a smaller PersistentVolumeClaim', async () => {
     const stage = await open();
     const { namespace } = stage;
     const claim = (storage: string): object => ({
@@ -332,7 +332,7 @@ export function badInputSuite(open: OpenStage): void {
     });
   });
 
-  it('tells what to do if getAllResources modifies the configuration object that it is given', async () => {
+  it('the reconciler tells what to do if getAllResources modifies the configuration object that it is given', async () => {
     const stage = await open();
     stage.resources = (config) => {
       Object.assign(config.spec ?? {}, { size: 'large' });
@@ -348,7 +348,7 @@ export function badInputSuite(open: OpenStage): void {
     expect(conditions[2]?.message).to.match(/^getAllResources: Cannot add .*change a copy/);
   });
 
-  it('waits while a desired object is being deleted, and then creates it again', async () => {
+  it('the reconciler waits while a desired object is being deleted, and then creates it again', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     await stage.touch('Service', 'web', { metadata: { finalizers: ['example.com/held'] } });
@@ -365,7 +365,7 @@ export function badInputSuite(open: OpenStage): void {
     expect((await stage.pass('1.0.0')).events).to.deep.equal(['CreateResourceSuccess Service web']);
   });
 
-  it('never reveals the values of a Secret', async () => {
+  it('the reconciler never reveals the values of a Secret', async () => {
     const stage = await open();
     const metadata = { name: 'token', namespace: stage.namespace };
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { token: 'hunter2' } };
@@ -378,7 +378,7 @@ export function badInputSuite(open: OpenStage): void {
     expect(told).to.include('bad token').and.include('(redacted)').and.not.include('hunter2');
   });
 
-  it('never reveals values that a user put into a Secret, whichever callback quotes them', async () => {
+  it('the reconciler never reveals values that a user put into a Secret, whichever callback quotes them', async () => {
     const stage = await open();
     const metadata = { name: 'token', namespace: stage.namespace };
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { token: 'hunter2' } };
@@ -412,7 +412,7 @@ export function badInputSuite(open: OpenStage): void {
     }
   });
 
-  it('compares invalid versions as text: any difference is an upgrade', async () => {
+  it('the reconciler compares invalid versions as text: any difference is an upgrade', async () => {
     const stage = await open();
     await stage.deploy('tip of the tree');
     expect(await stage.pass('!!')).to.include({

@@ -10,7 +10,7 @@ const Deployment = { apiVersion: 'apps/v1', kind: 'Deployment' };
 
 /** Declares what callbacks receive, and the results of their changes. */
 export function callingBackSuite(open: OpenStage): void {
-  it('runs the callbacks before and after each step in this order', async () => {
+  it('the reconciler runs the callbacks before and after each step in this order', async () => {
     const stage = await open();
     const calls = noteCalls(stage);
     stage.resources = () => [configMap(stage.namespace, 'old'), deployment(stage.namespace)];
@@ -45,7 +45,7 @@ export function callingBackSuite(open: OpenStage): void {
     ['POST_UPDATE', 'UpdateResourceFailed'],
     ['POST_DELETE', 'DeleteResourceFailed'],
   ] as const) {
-    it(`calls ${state} again until it succeeds, without repeating the write`, async () => {
+    it(`the reconciler calls ${state} again until it succeeds, without repeating the write`, async () => {
       const stage = await open();
       const { namespace } = stage;
       stage.resources = () => [configMap(namespace), deployment(namespace)];
@@ -77,7 +77,7 @@ export function callingBackSuite(open: OpenStage): void {
     });
   }
 
-  it('calls POST_DELETE again for each object, although the call for another object keeps failing', async () => {
+  it('the reconciler calls POST_DELETE again for each object, although the call for another object keeps failing', async () => {
     const stage = await open();
     const { namespace } = stage;
     stage.resources = () => [configMap(namespace, 'a'), configMap(namespace, 'b')];
@@ -111,7 +111,7 @@ export function callingBackSuite(open: OpenStage): void {
     expect(succeeded).to.deep.equal(['b', 'a']);
   });
 
-  it('calls POST_DELETE again after it throws a Conflict, without reporting the error', async () => {
+  it('the reconciler calls POST_DELETE again after it throws a Conflict, without reporting the error', async () => {
     const stage = await open();
     const { namespace } = stage;
     stage.resources = () => [configMap(namespace)];
@@ -133,7 +133,7 @@ export function callingBackSuite(open: OpenStage): void {
     expect(events).to.deep.equal(['DeleteResourceSuccess ConfigMap settings']);
   });
 
-  it('passes every argument that a callback needs', async () => {
+  it('the reconciler passes every argument that a callback needs', async () => {
     const stage = await open();
     const all: CallbackArguments<Config>[] = [];
     stage.dispatcher.addCallback(Deployment, (told) => void all.push(told));
@@ -152,7 +152,7 @@ export function callingBackSuite(open: OpenStage): void {
     expect(all[1]?.current?.metadata.uid).to.be.a('string');
   });
 
-  it('creates the object with the changes of PRE_CREATE', async () => {
+  it('the reconciler creates the object with the changes of PRE_CREATE', async () => {
     const stage = await open();
     stage.dispatcher.addCallback(Deployment, ({ state, desired }) => {
       if (state === 'PRE_CREATE') annotate(desired, 'made');
@@ -164,7 +164,7 @@ export function callingBackSuite(open: OpenStage): void {
     expect((await stage.get('Deployment', 'web')).metadata.annotations).to.include({ by: 'made' });
   });
 
-  it('writes the changes of POST_READ to the live object, once', async () => {
+  it('the reconciler writes the changes of POST_READ to the live object, once', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.dispatcher.addCallback(Deployment, ({ state, current }) => {
@@ -177,7 +177,7 @@ export function callingBackSuite(open: OpenStage): void {
     expect((await stage.pass('1.0.0')).events).to.deep.equal([]);
   });
 
-  it('writes the changes of PRE_UPDATE, and calls it only before a write', async () => {
+  it('the reconciler writes the changes of PRE_UPDATE, and calls it only before a write', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.dispatcher.addCallback(Deployment, ({ state, current }) => {
@@ -192,7 +192,7 @@ export function callingBackSuite(open: OpenStage): void {
     });
   });
 
-  it('neither writes nor records an Event when PRE_UPDATE reverts all changes', async () => {
+  it('the reconciler neither writes nor records an Event when PRE_UPDATE reverts all changes', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.dispatcher.addCallback(Deployment, ({ state, current }) => {
@@ -206,7 +206,7 @@ export function callingBackSuite(open: OpenStage): void {
     expect(await stage.writes()).to.deep.equal([]);
   });
 
-  it('keeps changes of callbacks out of the desired objects and the cache', async () => {
+  it('the reconciler keeps changes of callbacks out of the desired objects and the cache', async () => {
     const stage = await open();
     const wanted = system(stage.namespace);
     stage.resources = () => wanted;
@@ -219,7 +219,7 @@ export function callingBackSuite(open: OpenStage): void {
   });
 
   for (const state of ['PRE_CREATE', 'POST_CREATE', 'POST_READ', 'PRE_UPDATE', 'POST_UPDATE']) {
-    it(`fails when ${state} throws, reports the original error in a condition and an event, and recovers`, async () => {
+    it(`the reconciler fails when ${state} throws, reports the original error in a condition and an event, and recovers`, async () => {
       const stage = await open();
       const failure = new Error('no quota');
       let isBroken = true;
@@ -250,7 +250,7 @@ export function callingBackSuite(open: OpenStage): void {
     });
   }
 
-  it('refuses a PRE_CREATE callback that changes which object is created, and names the changed fields', async () => {
+  it('the reconciler refuses a PRE_CREATE callback that changes which object is created, and names the changed fields', async () => {
     const stage = await open();
     stage.dispatcher.addCallback(Deployment, ({ state, desired }) => {
       if (state === 'PRE_CREATE') Object.assign(desired?.metadata ?? {}, { name: 'other' });
@@ -263,7 +263,7 @@ export function callingBackSuite(open: OpenStage): void {
     expect(await stage.isGone('Deployment', 'other')).to.equal(true);
   });
 
-  it('refuses a PRE_UPDATE callback that changes which object is updated, and updates the other objects', async () => {
+  it('the reconciler refuses a PRE_UPDATE callback that changes which object is updated, and updates the other objects', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.dispatcher.addCallback(Deployment, ({ state, current }) => {
@@ -283,7 +283,7 @@ export function callingBackSuite(open: OpenStage): void {
     expect((await stage.get('Service', 'web')).metadata.labels).to.include({ tier: 'front' });
   });
 
-  it('refuses a PRE_CREATE callback that removes the metadata', async () => {
+  it('the reconciler refuses a PRE_CREATE callback that removes the metadata', async () => {
     const stage = await open();
     stage.dispatcher.addCallback(Deployment, ({ state, desired }) => {
       if (state === 'PRE_CREATE') Reflect.deleteProperty(desired ?? {}, 'metadata');
@@ -291,7 +291,7 @@ export function callingBackSuite(open: OpenStage): void {
     expect((await stage.pass('1.0.0')).error).to.include('metadata.name from "web" to nothing');
   });
 
-  it('names each object for which a callback throws the same error', async () => {
+  it('the reconciler names each object for which a callback throws the same error', async () => {
     const stage = await open();
     const failure = new Error('no quota');
     stage.dispatcher.addCallback(null, ({ state }) => {
@@ -306,7 +306,7 @@ export function callingBackSuite(open: OpenStage): void {
     expect(conditions.find(({ type }) => type === 'Degraded')?.message).to.equal(failed.join('; '));
   });
 
-  it('aborts the signal of a callback that hangs, and fails the reconcile', async () => {
+  it('the reconciler aborts the signal of a callback that hangs, and fails the reconcile', async () => {
     const stage = await open({ callbackTimeoutMs: 200 });
     const aborted: boolean[] = [];
     stage.dispatcher.addCallback(Deployment, async ({ signal }) => {

@@ -19,7 +19,7 @@ export function deletingSuite(open: OpenStage): void {
     },
   };
   for (const [name, begin] of Object.entries(beginnings)) {
-    it(`deletes ${name} through the phases Deleting and Deleted, never Available, with unchanged versions in the status`, async () => {
+    it(`the reconciler deletes ${name} through the phases Deleting and Deleted, never Available, with unchanged versions in the status`, async () => {
       const stage = await open();
       await stage.deploy('1.0.0');
       await begin(stage);
@@ -45,7 +45,7 @@ export function deletingSuite(open: OpenStage): void {
     });
   }
 
-  it('ends the deletion although an admission policy refuses the status with phase Deleted', async () => {
+  it('the reconciler ends the deletion although an admission policy refuses the status with phase Deleted', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const { client } = stage.operator;
@@ -63,7 +63,7 @@ export function deletingSuite(open: OpenStage): void {
     });
   });
 
-  it('deletes in reverse order, each object after the previous one is gone, and records one Event for each', async () => {
+  it('the reconciler deletes in reverse order, each object after the previous one is gone, and records one Event for each', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     await stage.touch('Service', 'web', { metadata: { finalizers: ['example.com/held'] } });
@@ -85,7 +85,7 @@ export function deletingSuite(open: OpenStage): void {
     ]);
   });
 
-  it('keeps the objects of a configuration that is deleted with --cascade=orphan', async () => {
+  it('the reconciler keeps the objects of a configuration that is deleted with --cascade=orphan', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     await stage.delete({ propagationPolicy: 'Orphan' });
@@ -100,7 +100,7 @@ export function deletingSuite(open: OpenStage): void {
     }
   });
 
-  it('deletes a cluster-scoped object in its order, although the desired object names a namespace', async () => {
+  it('the reconciler deletes a cluster-scoped object in its order, although the desired object names a namespace', async () => {
     const stage = await open();
     const { namespace } = stage;
     const ClusterRole = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' };
@@ -119,7 +119,7 @@ export function deletingSuite(open: OpenStage): void {
     ]);
   });
 
-  it('sets Available to False in the first reconcile of a deletion, although the server cannot be reached', async () => {
+  it('the reconciler sets Available to False in the first reconcile of a deletion, although the server cannot be reached', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     await stage.delete();
@@ -160,7 +160,7 @@ export function deletingSuite(open: OpenStage): void {
     await passesUntil(stage, ({ phase }) => phase === undefined);
   });
 
-  it('deletes workloads after their pods are gone, and other objects immediately', async () => {
+  it('the reconciler deletes workloads after their pods are gone, and other objects immediately', async () => {
     const stage = await open();
     const { namespace } = stage;
     const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'a', image: 'a' }] } };
@@ -186,7 +186,7 @@ export function deletingSuite(open: OpenStage): void {
     });
   });
 
-  it('names only the finalizers of other controllers when it waits for an object', async () => {
+  it('the reconciler names only the finalizers of other controllers when it waits for an object', async () => {
     const stage = await open();
     stage.resources = () => [deployment(stage.namespace)];
     await stage.deploy('1.0.0');
@@ -203,7 +203,7 @@ export function deletingSuite(open: OpenStage): void {
     await passesUntil(stage, ({ phase }) => phase === undefined);
   });
 
-  it('does not call OPERATOR_DELETE for an object that is already being deleted', async () => {
+  it('the reconciler does not call OPERATOR_DELETE for an object that is already being deleted', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const kinds: (string | undefined)[] = [];
@@ -234,7 +234,7 @@ export function deletingSuite(open: OpenStage): void {
     });
   });
 
-  it('deletes objects of earlier versions too, and no object that a user created', async () => {
+  it('the reconciler deletes objects of earlier versions too, and no object that a user created', async () => {
     const stage = await open();
     const { namespace } = stage;
     stage.resources = () => [configMap(namespace, 'old'), configMap(namespace)];
@@ -250,7 +250,7 @@ export function deletingSuite(open: OpenStage): void {
     expect(await stage.isGone('ConfigMap', 'of-somebody')).to.equal(false);
   });
 
-  it('calls OPERATOR_DELETE for each desired object once, before any deletion', async () => {
+  it('the reconciler calls OPERATOR_DELETE for each desired object once, before any deletion', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const calls: string[] = [];
@@ -267,7 +267,7 @@ export function deletingSuite(open: OpenStage): void {
     );
   });
 
-  it('waits while a callback fails, reports the error, and continues when the callback succeeds', async () => {
+  it('the reconciler waits while a callback fails, reports the error, and continues when the callback succeeds', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const calls: string[] = [];
@@ -297,7 +297,7 @@ export function deletingSuite(open: OpenStage): void {
     ['a busy server', () => newApiError(503, 'ServiceUnavailable')],
     ['a conflict', () => newApiError(409, 'Conflict')],
   ] as const) {
-    it(`calls a callback again that failed because of ${what}, before any deletion`, async () => {
+    it(`the reconciler calls a callback again that failed because of ${what}, before any deletion`, async () => {
       const stage = await open();
       await stage.deploy('1.0.0');
       const calls = { failed: 0, succeeded: 0 };
@@ -319,7 +319,7 @@ export function deletingSuite(open: OpenStage): void {
     });
   }
 
-  it('waits while getAllResources cannot reach a server of its own, and then calls all callbacks', async () => {
+  it('the reconciler waits while getAllResources cannot reach a server of its own, and then calls all callbacks', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const told: (string | undefined)[] = [];
@@ -348,7 +348,7 @@ export function deletingSuite(open: OpenStage): void {
   });
 
   for (const broken of ['getAllResources', 'getDependantResourceTypes'] as const) {
-    it(`deletes owned objects although ${broken} throws, calls callbacks first, and reports the error`, async () => {
+    it(`the reconciler deletes owned objects although ${broken} throws, calls callbacks first, and reports the error`, async () => {
       const stage = await open();
       await stage.deploy('1.0.0');
       const calls: string[] = [];
@@ -389,7 +389,7 @@ export function deletingSuite(open: OpenStage): void {
     });
   }
 
-  it('does not call OPERATOR_DELETE for live objects of another configuration', async () => {
+  it('the reconciler does not call OPERATOR_DELETE for live objects of another configuration', async () => {
     const stage = await open({ type: LocalConfig });
     await stage.deploy('1.0.0');
     const { apiVersion, kind } = stage.type as Config;
@@ -410,7 +410,7 @@ export function deletingSuite(open: OpenStage): void {
     expect(await stage.isGone('Service', 'web')).to.equal(false);
   });
 
-  it('deletes owned objects although the list of desired objects is no longer valid', async () => {
+  it('the reconciler deletes owned objects although the list of desired objects is no longer valid', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const states = new Set<string>();
@@ -427,7 +427,7 @@ export function deletingSuite(open: OpenStage): void {
     expect([...states]).to.deep.equal(['OPERATOR_DELETE']);
   });
 
-  it('deletes an object although its desired object now contains a value that JSON cannot represent', async () => {
+  it('the reconciler deletes an object although its desired object now contains a value that JSON cannot represent', async () => {
     const stage = await open();
     stage.resources = () => [configMap(stage.namespace)];
     await stage.deploy('1.0.0');
@@ -445,7 +445,7 @@ export function deletingSuite(open: OpenStage): void {
     expect(called).to.deep.equal(['settings']);
   });
 
-  it("does not clean up after a configuration that is deleted without the operator's finalizer or was never deployed", async () => {
+  it("the reconciler does not clean up after a configuration that is deleted without the operator's finalizer or was never deployed", async () => {
     const stage = await open({ config: { metadata: { finalizers: ['example.com/held'] } } });
     await stage.delete();
     await stage.operator.requests();
@@ -454,7 +454,7 @@ export function deletingSuite(open: OpenStage): void {
     await stage.edit({ metadata: { finalizers: null } });
   });
 
-  it('restores a finalizer that was removed by hand', async () => {
+  it('the reconciler restores a finalizer that was removed by hand', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     await stage.edit({ metadata: { finalizers: null } });

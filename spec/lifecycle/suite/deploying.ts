@@ -20,7 +20,7 @@ export function deployingSuite(open: OpenStage): void {
     expect(metadata.finalizers).to.deep.equal(['operator-builder.io/lifecycle']);
   });
 
-  it('sets phase, conditions and all versions when the pods are rolled out, and records one event about it', async () => {
+  it('the reconciler sets phase, conditions and all versions when the pods are rolled out, and records one event about it', async () => {
     const stage = await open();
     await stage.pass('1.0.0');
     await stage.rolledOut();
@@ -52,7 +52,7 @@ export function deployingSuite(open: OpenStage): void {
     expect(await stage.pass('1.0.0')).to.include({ phase: 'Deployed' });
   });
 
-  it('writes the finalizer first, then each object, then the status, each of them once', async () => {
+  it('the reconciler writes the finalizer first, then each object, then the status, each of them once', async () => {
     const stage = await open();
     await stage.operator.requests();
     await stage.pass('1.0.0');
@@ -63,7 +63,7 @@ export function deployingSuite(open: OpenStage): void {
     ]);
   });
 
-  it('calls preCreateHook once before it creates objects, and again only if the hook failed', async () => {
+  it('the reconciler calls preCreateHook once before it creates objects, and again only if the hook failed', async () => {
     const calls: string[] = [];
     const stage = await open({
       preCreateHook: async (_, { client }) => {
@@ -85,7 +85,7 @@ export function deployingSuite(open: OpenStage): void {
     expect(calls).to.deep.equal(['0 Deployments', '0 Deployments']);
   });
 
-  it('continues after a crash between finalizer, objects and status', async () => {
+  it('the reconciler continues after a crash between finalizer, objects and status', async () => {
     const stage = await open();
     await stage.pass('1.0.0');
     await stage.setStatus({ phase: null, conditions: null } as never);
@@ -95,7 +95,7 @@ export function deployingSuite(open: OpenStage): void {
     expect(seen.events).to.deep.equal(['DeployStarted']);
   });
 
-  it('reports an object that cannot be created, creates the others, and recovers', async () => {
+  it('the reconciler reports an object that cannot be created, creates the others, and recovers', async () => {
     const stage = await open();
     const bad = deployment(stage.namespace, { replicas: -1 });
     stage.resources = () => [bad, configMap(stage.namespace)];
@@ -113,7 +113,7 @@ export function deployingSuite(open: OpenStage): void {
     expect(await stage.pass('1.0.0')).to.include({ conditions: 'F/T/F DeployStarted' });
   });
 
-  it('throws all errors of a reconcile, with their causes', async () => {
+  it('the reconciler throws all errors of a reconcile, with their causes', async () => {
     const stage = await open();
     stage.resources = () => [
       deployment(stage.namespace, { name: 'one', replicas: -1 }),
@@ -126,7 +126,7 @@ export function deployingSuite(open: OpenStage): void {
     expect((failed as AggregateError).errors).to.have.length(2);
   });
 
-  it('ends without an error if the configuration is deleted by force meanwhile', async () => {
+  it('the reconciler ends without an error if the configuration is deleted by force meanwhile', async () => {
     const stage = await open({
       perishablesSynchronizer: async () => {
         await stage.edit({ metadata: { finalizers: null } });
@@ -139,7 +139,7 @@ export function deployingSuite(open: OpenStage): void {
       .and.not.have.key('error');
   });
 
-  it('ends without an error if the configuration is deleted before the finalizer is added', async () => {
+  it('the reconciler ends without an error if the configuration is deleted before the finalizer is added', async () => {
     const stage = await open();
     stage.resources = async () => {
       await stage.delete();
@@ -151,12 +151,12 @@ export function deployingSuite(open: OpenStage): void {
     expect(await stage.exists()).to.equal(false);
   });
 
-  it('rejects an operator without a version', async () => {
+  it('the reconciler fails if the version of the operator is empty', async () => {
     const stage = await open();
     expect((await stage.pass('')).error).to.match(/operatorVersion is empty/);
   });
 
-  it('does nothing for a missing configuration', async () => {
+  it('the reconciler does nothing for a missing configuration', async () => {
     const stage = await open({ config: null });
     expect(await stage.pass('1.0.0')).to.deep.equal({
       ...{ phase: undefined, versions: '- - -', conditions: '-/-/-', events: [] },

@@ -19,7 +19,7 @@ const pruneAnnotation = 'operator-builder.io/prune';
  * Declares that users' objects, and objects that hold their data, are neither adopted nor pruned.
  */
 export function guardingSuite(open: OpenStage): void {
-  it('keeps an object that is no longer desired if its annotation forbids pruning', async () => {
+  it('the reconciler keeps an object that is no longer desired if its annotation forbids pruning', async () => {
     const stage = await open();
     await withOld(stage, [configMap(stage.namespace, 'old')]);
     await stage.touch('ConfigMap', 'old', {
@@ -32,7 +32,7 @@ export function guardingSuite(open: OpenStage): void {
     expect(await refusal(stage)).to.equal(undefined);
   });
 
-  it('deletes an object only in the version that the cache contains, and decides again if the object has changed', async () => {
+  it('the reconciler deletes an object only in the version that the cache contains, and decides again if the object has changed', async () => {
     const stage = await open();
     await withOld(stage, [configMap(stage.namespace, 'old')]);
     stage.resources = () => [configMap(stage.namespace)];
@@ -47,7 +47,7 @@ export function guardingSuite(open: OpenStage): void {
     expect(await stage.isGone('ConfigMap', 'old')).to.equal(false);
   });
 
-  it('deletes nothing after the signal is aborted', async () => {
+  it('the reconciler deletes nothing after the signal is aborted', async () => {
     const stage = await open();
     const { namespace } = stage;
     await withOld(stage, [configMap(namespace, 'old'), configMap(namespace, 'older')]);
@@ -69,7 +69,7 @@ export function guardingSuite(open: OpenStage): void {
     expect(deletions).to.equal(1);
   });
 
-  it('writes nothing after the signal is aborted', async () => {
+  it('the reconciler writes nothing after the signal is aborted', async () => {
     const stage = await open();
     const { namespace } = stage;
     stage.resources = () => [configMap(namespace, 'one'), configMap(namespace, 'two')];
@@ -111,7 +111,7 @@ export function guardingSuite(open: OpenStage): void {
     PersistentVolumeClaim: ({ namespace }) => claim(namespace),
   };
   for (const [kind, make] of Object.entries(holders)) {
-    it(`keeps a ${kind} until pruning is allowed, and names it in a condition and one event`, async () => {
+    it(`the reconciler keeps a ${kind} until pruning is allowed, and names it in a condition and one event`, async () => {
       const stage = await open();
       const holder = make(stage);
       const { apiVersion, metadata } = holder;
@@ -147,7 +147,7 @@ export function guardingSuite(open: OpenStage): void {
     });
   }
 
-  it('no longer reports an object that may not be pruned when the configuration is being deleted', async () => {
+  it('the reconciler no longer reports an object that may not be pruned when the configuration is being deleted', async () => {
     const stage = await open();
     stage.dependants = [...stage.dependants, { apiVersion: 'v1', kind: 'PersistentVolumeClaim' }];
     await withOld(stage, [claim(stage.namespace)]);
@@ -180,7 +180,7 @@ export function guardingSuite(open: OpenStage): void {
     await stage.deploy('1.0.0');
   });
 
-  it('prunes an object if mayPrune returns true for it, although it lacks the annotation', async () => {
+  it('the reconciler prunes an object if mayPrune returns true for it, although it lacks the annotation', async () => {
     const stage = await open({ mayPrune: ({ kind }) => kind === 'PersistentVolumeClaim' });
     stage.dependants = [...stage.dependants, { apiVersion: 'v1', kind: 'PersistentVolumeClaim' }];
     await withOld(stage, [claim(stage.namespace)]);
@@ -196,7 +196,7 @@ export function guardingSuite(open: OpenStage): void {
   });
 
   for (const orphans of ['wait', 'adopt'] as const) {
-    it(`does not take over a user's object that the cache has not seen yet (orphans: ${orphans})`, async () => {
+    it(`the reconciler does not take over a user's object that the cache has not seen yet (orphans: ${orphans})`, async () => {
       const stage = await open({ orphans });
       const theirs = { ...configMap(stage.namespace), data: { password: 'theirs' } };
       stage.resources = () => [configMap(stage.namespace)];
@@ -209,7 +209,7 @@ export function guardingSuite(open: OpenStage): void {
     });
   }
 
-  it('updates an object that another replica of the operator has created at the same time', async () => {
+  it('the reconciler updates an object that another replica of the operator has created at the same time', async () => {
     const stage = await open();
     stage.resources = () => [configMap(stage.namespace)];
     const { client } = stage.operator;
@@ -228,7 +228,7 @@ export function guardingSuite(open: OpenStage): void {
     expect(await stage.pass('1.0.0', late)).to.include({ phase: 'Deployed' });
   });
 
-  it('deletes the objects of a configuration even if the cache had not seen them before the deletion', async () => {
+  it('the reconciler deletes the objects of a configuration even if the cache had not seen them before the deletion', async () => {
     const stage = await open();
     stage.resources = () => system(stage.namespace);
     await stage.deploy('1.0.0');
@@ -241,7 +241,7 @@ export function guardingSuite(open: OpenStage): void {
     expect(await stage.isGone('Service', 'web')).to.equal(true);
   });
 
-  it('waits for a kind whose CRD is among the objects, and names the objects of this kind that wait', async () => {
+  it('the reconciler waits for a kind whose CRD is among the objects, and names the objects of this kind that wait', async () => {
     const stage = await open();
     const kind = `Late${systemRandom.uuid().slice(0, 8)}`;
     const crd = createCrd({ group: 'late.example.com', kind });

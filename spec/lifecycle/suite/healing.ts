@@ -29,7 +29,7 @@ export function healingSuite(open: OpenStage): void {
     'containers removed': (stage: Stage) => patchContainer(stage, { name: 'other' }),
   };
   for (const [name, edit] of Object.entries(edits)) {
-    it(`reverts a change of a Deployment: ${name}`, async () => {
+    it(`the reconciler reverts a change of a Deployment: ${name}`, async () => {
       const stage = await open();
       await stage.deploy('1.0.0');
       await edit(stage);
@@ -45,7 +45,7 @@ export function healingSuite(open: OpenStage): void {
     });
   }
 
-  it('removes a field that the server had defaulted and that the new value of another field forbids', async () => {
+  it('the reconciler removes a field that the server had defaulted and that the new value of another field forbids', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.resources = () => system(stage.namespace, { strategy: { type: 'Recreate' } });
@@ -55,7 +55,7 @@ export function healingSuite(open: OpenStage): void {
     expect(spec?.strategy).to.deep.equal({ type: 'Recreate' });
   });
 
-  it('reports no update whose response equals the object before, as when a webhook reverts it', async () => {
+  it('the reconciler reports no update whose response equals the object before, as when a webhook reverts it', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const { client } = stage.operator;
@@ -67,7 +67,7 @@ export function healingSuite(open: OpenStage): void {
     expect(seen).to.deep.include({ conditions: 'T/F/F DeployCompleted', events: [] });
   });
 
-  it('creates an object again that was deleted by hand', async () => {
+  it('the reconciler creates an object again that was deleted by hand', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const key = { name: 'web', namespace: stage.namespace };
@@ -86,7 +86,7 @@ export function healingSuite(open: OpenStage): void {
     expect(await stage.pass('1.0.0')).to.include({ conditions: 'T/F/F DeployCompleted' });
   });
 
-  it("adds the configuration's labels to objects and pod templates, never to selectors", async () => {
+  it("the reconciler adds the configuration's labels to objects and pod templates, never to selectors", async () => {
     const labels = {
       'app.kubernetes.io/part-of': 'shop',
       'app.kubernetes.io/version': '7',
@@ -114,7 +114,7 @@ export function healingSuite(open: OpenStage): void {
     expect(spec).to.have.deep.nested.property('selector.matchLabels', { app: 'web' });
   });
 
-  it('leaves the immutable template of a Job unchanged', async () => {
+  it('the reconciler leaves the immutable template of a Job unchanged', async () => {
     const stage = await open({
       config: { metadata: { labels: { 'app.kubernetes.io/version': '1' } } },
     });
@@ -132,7 +132,7 @@ export function healingSuite(open: OpenStage): void {
     expect(seen).to.not.have.property('error');
   });
 
-  it('removes a field that it applied and that is no longer desired', async () => {
+  it('the reconciler removes a field that it applied and that is no longer desired', async () => {
     const stage = await open();
     stage.resources = () => [
       deployment(stage.namespace, { minReadySeconds: 1, revisionHistoryLimit: 3 }),
@@ -144,7 +144,7 @@ export function healingSuite(open: OpenStage): void {
     expect(spec).to.include({ revisionHistoryLimit: 3 }).and.not.have.property('minReadySeconds');
   });
 
-  it('keeps labels, annotations and fields of other managers', async () => {
+  it('the reconciler keeps labels, annotations and fields of other managers', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const extra = { 'example.com/team': 'web' };
@@ -159,7 +159,7 @@ export function healingSuite(open: OpenStage): void {
     expect(after.spec).to.include({ minReadySeconds: 1 });
   });
 
-  it('reverts a changed CRD, and treats the fields that the server defaults as unchanged', async () => {
+  it('the reconciler reverts a changed CRD, and treats the fields that the server defaults as unchanged', async () => {
     const stage = await open();
     const kind = `Healed${stage.namespace.replaceAll(/[^a-z0-9]/g, '')}`;
     const definition = createCrd({ group: 'healed.example.com', kind });
@@ -178,7 +178,7 @@ export function healingSuite(open: OpenStage): void {
     expect(JSON.stringify(healed['spec' as never])).to.not.include('"more"');
   });
 
-  it('reads the last-applied annotation that operators with the Go SDK have written', async () => {
+  it('the reconciler reads the last-applied annotation that operators with the Go SDK have written', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const last = deployment(stage.namespace, { minReadySeconds: 1 });
@@ -194,7 +194,7 @@ export function healingSuite(open: OpenStage): void {
   });
 
   for (const text of ['{', '"text"', 'null', '[]', '7', '{"f:spec":null}', '{"f:spec":"x"}']) {
-    it(`ignores the invalid annotation ${text}, and replaces it`, async () => {
+    it(`the reconciler ignores the invalid annotation ${text}, and replaces it`, async () => {
       const stage = await open();
       await stage.deploy('1.0.0');
       const annotations = { 'operator-builder.io/last-applied': text };
@@ -210,7 +210,7 @@ export function healingSuite(open: OpenStage): void {
     });
   }
 
-  it('restores labels, annotations and owners that were removed', async () => {
+  it('the reconciler restores labels, annotations and owners that were removed', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const before = await stage.get('ServiceAccount', 'web');
@@ -233,7 +233,7 @@ export function healingSuite(open: OpenStage): void {
     expect(ownerReferences).to.deep.equal(before.metadata.ownerReferences);
   });
 
-  it('never overwrites the data of a ConfigMap by default, but repairs its labels', async () => {
+  it('the reconciler never overwrites the data of a ConfigMap by default, but repairs its labels', async () => {
     const stage = await open();
     stage.resources = () => [configMap(stage.namespace)];
     await stage.deploy('1.0.0');
@@ -249,7 +249,7 @@ export function healingSuite(open: OpenStage): void {
     expect((await stage.pass('1.1.0')).events).to.deep.equal([]);
   });
 
-  it('overwrites the data of a ConfigMap if isMutable returns false for it', async () => {
+  it('the reconciler overwrites the data of a ConfigMap if isMutable returns false for it', async () => {
     const stage = await open({ isMutable: () => false });
     stage.resources = () => [configMap(stage.namespace)];
     await stage.deploy('1.0.0');
@@ -261,7 +261,7 @@ export function healingSuite(open: OpenStage): void {
     });
   });
 
-  it('records no values in the last-applied annotation, so that it contains no secrets', async () => {
+  it('the reconciler records no values in the last-applied annotation, so that it contains no secrets', async () => {
     const stage = await open({ isMutable: () => false });
     const metadata = { name: 'token', namespace: stage.namespace };
     stage.resources = () => [

@@ -28,7 +28,7 @@ export function managingSuite(open: OpenStage): void {
     return started;
   };
 
-  it('deploys, repairs, upgrades and deletes in response to watch events, without a timer', async () => {
+  it('the reconciler deploys, repairs, upgrades and deletes in response to watch events, without a timer', async () => {
     const stage = await open({ type: LocalConfig, perishablesSyncIntervalMs: 3_600_000 });
     const first = run(stage);
     await until(stage, () => isDeployed(stage, '1.0.0'));
@@ -44,7 +44,7 @@ export function managingSuite(open: OpenStage): void {
     expect(await stage.isGone('Deployment', 'web')).to.equal(true);
   });
 
-  it('neither writes nor reads while the system is healthy', async () => {
+  it('the reconciler neither writes nor reads while the system is healthy', async () => {
     let passes = 0;
     const stage = await open({
       type: LocalConfig,
@@ -70,7 +70,7 @@ export function managingSuite(open: OpenStage): void {
     expect(requests.filter(({ verb }) => verb !== 'watch')).to.deep.equal([]);
   });
 
-  it('writes the status of the configuration once for each phase that it enters', async () => {
+  it('the reconciler writes the status of the configuration once for each phase that it enters', async () => {
     const stage = await open({ type: LocalConfig });
     const deployed = run(stage);
     await until(stage, () => isDeployed(stage, '1.0.0'));
@@ -80,7 +80,7 @@ export function managingSuite(open: OpenStage): void {
     expect(writes).to.deep.equal(Array.from({ length: 3 }, () => 'patch localconfigs'));
   });
 
-  it('writes through the cached client, so that its next read returns the written state', async () => {
+  it('the reconciler writes through the cached client, so that its next read returns the written state', async () => {
     const stage = await open({ type: LocalConfig });
     const { client } = stage.operator;
     const past: string[] = [];
@@ -105,7 +105,7 @@ export function managingSuite(open: OpenStage): void {
     expect(past).to.deep.equal([]);
   });
 
-  it('watches kinds that the operator only owns later', async () => {
+  it('the reconciler begins to watch a kind when objects of it are first desired', async () => {
     const stage = await open({ type: LocalConfig, perishablesSyncIntervalMs: 3_600_000 });
     run(stage);
     await until(stage, () => isDeployed(stage, '1.0.0'));
@@ -125,7 +125,7 @@ export function managingSuite(open: OpenStage): void {
     await until(stage, async () => (await find()).metadata.uid !== uid);
   });
 
-  it('calls watchRegistrator once for each kind, and begins no watch itself', async () => {
+  it('the reconciler calls watchRegistrator once for each kind, and begins no watch itself', async () => {
     const told: string[] = [];
     const stage = await open({
       type: LocalConfig,
@@ -137,7 +137,7 @@ export function managingSuite(open: OpenStage): void {
     expect(told).to.deep.equal(['ServiceAccount', 'Deployment', 'Service', 'ConfigMap']);
   });
 
-  it('continues on another replica when the leader stops', async () => {
+  it('another replica continues when the leader stops', async () => {
     const stage = await open({ type: LocalConfig });
     await stage.deploy('1.0.0');
     stage.resources = () => system(stage.namespace, { image: 'nginx:2', pod: nowhere });
@@ -153,7 +153,7 @@ export function managingSuite(open: OpenStage): void {
     await until(stage, () => isDeployed(stage, '1.1.0'));
   });
 
-  it('reconciles several configurations in parallel, each with its own objects', async () => {
+  it('the reconciler handles several configurations in parallel, each with its own objects', async () => {
     const stage = await open({ type: LocalConfig, config: null });
     const names = ['a', 'b', 'c', 'd', 'e'];
     stage.resources = ({ metadata: { name = '' } }: Config) =>
@@ -183,7 +183,7 @@ export function managingSuite(open: OpenStage): void {
     expect(items.map(({ metadata }) => metadata.name)).to.deep.equal(['a', 'b', 'd', 'e']);
   });
 
-  it('calls perishablesSynchronizer in each interval although resources throws an error that is not retried', async () => {
+  it('the reconciler calls perishablesSynchronizer in each interval although getAllResources throws an error that is not retried', async () => {
     let renewals = 0;
     const stage = await open({
       type: LocalConfig,
@@ -227,7 +227,7 @@ export function managingSuite(open: OpenStage): void {
       (stage.resources = () => system(stage.namespace, { pod: nowhere })),
   };
   for (const [name, begin] of Object.entries(endless)) {
-    it(`sends few writes when an error persists: ${name}`, async () => {
+    it(`the reconciler sends few writes when an error persists: ${name}`, async () => {
       const stage = await open({ type: LocalConfig });
       begin(stage);
       run(stage);

@@ -10,7 +10,7 @@ import type { OpenStage } from './stage.js';
 
 /** Declares that an unchanged system causes no writes, neither ones without effect nor ones that cannot succeed. */
 export function settlingSuite(open: OpenStage): void {
-  it('does not repeat a write that the server reverts', async () => {
+  it('the reconciler does not repeat a write that the server reverts', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const { client } = stage.operator;
@@ -29,7 +29,7 @@ export function settlingSuite(open: OpenStage): void {
     expect(writes).to.equal(2);
   });
 
-  it('does not repeat a write that the server ignores, although its cache has no managedFields', async () => {
+  it('the reconciler does not repeat a write that the server ignores, although its cache has no managedFields', async () => {
     const stage = await open();
     const { namespace } = stage;
     const cached = await withCache(stage.operator.client, [ConfigMap], false);
@@ -50,7 +50,7 @@ export function settlingSuite(open: OpenStage): void {
     }
   });
 
-  it('does not repeat a write that the server ignores, although its cache has no last-applied annotation', async () => {
+  it('the reconciler does not repeat a write that the server ignores, although its cache has no last-applied annotation', async () => {
     const stage = await open();
     const object = configMap(stage.namespace);
     const annotations = { [lastAppliedAnnotation]: '{}' };
@@ -72,7 +72,7 @@ export function settlingSuite(open: OpenStage): void {
     }
   });
 
-  it('writes a time and a URL among the data as text, once', async () => {
+  it('the reconciler writes a time and a URL among the data as text, once', async () => {
     const stage = await open({ isMutable: () => false });
     const data = { at: new Date(0), url: new URL('https://example.com/') };
     stage.resources = () => [{ ...configMap(stage.namespace), data }];
@@ -83,7 +83,7 @@ export function settlingSuite(open: OpenStage): void {
     });
   });
 
-  it('changes nothing in the second reconcile, whatever fields the server defaults', async () => {
+  it('the reconciler changes nothing in the second reconcile, whatever fields the server defaults', async () => {
     const stage = await open();
     const fieldRef = { fieldPath: 'metadata.name' };
     const env = [
@@ -106,7 +106,7 @@ export function settlingSuite(open: OpenStage): void {
     expect(await stage.writes()).to.deep.equal(['patch sampleconfigs']);
   });
 
-  it('writes no status while pruning keeps failing, and keeps the time of each condition', async () => {
+  it('the reconciler writes no status while pruning keeps failing, and keeps the time of each condition', async () => {
     const stage = await open();
     const { namespace } = stage;
     stage.resources = () => [configMap(namespace, 'old'), configMap(namespace)];
@@ -125,7 +125,7 @@ export function settlingSuite(open: OpenStage): void {
     expect(await stage.status()).to.deep.equal(before);
   });
 
-  it('keeps the reason that a hook has set in the status of a healthy system', async () => {
+  it('the reconciler keeps the reason that a hook has set in the status of a healthy system', async () => {
     const stage = await open();
     const why = { reason: 'ShopOpen', message: '3 of 3 tills are open' };
     const reconciler = stage.newReconciler({
@@ -149,7 +149,7 @@ export function settlingSuite(open: OpenStage): void {
     expect(await stage.status()).to.deep.equal(before);
   });
 
-  it('encodes stringData of an immutable Secret, and writes it once', async () => {
+  it('the reconciler encodes stringData of an immutable Secret, and writes it once', async () => {
     const stage = await open({ isMutable: () => false });
     const metadata = { name: 'token', namespace: stage.namespace };
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { token: 'x' } };
@@ -163,7 +163,7 @@ export function settlingSuite(open: OpenStage): void {
     expect((await stage.get('Secret', 'token'))['data']).to.deep.equal({ token: 'eA==' });
   });
 
-  it('reverts a Service whose port number was changed by hand', async () => {
+  it('the reconciler reverts a Service whose port number was changed by hand', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const ports = [{ port: 81 }];

@@ -26,14 +26,14 @@ export function storingSuite(open: OpenStage): void {
     ],
   };
   for (const [what, [kind, changed, message]] of Object.entries(definitions)) {
-    it(`tells what to add to the CRD if it has ${what}`, async () => {
+    it(`the reconciler tells what to add to the CRD if it has ${what}`, async () => {
       const stage = await openKind(open, kind, changed);
       const { error, events } = await stage.pass('1.0.0');
       expect(error).to.match(message);
       expect(events).to.include('ReconcileFailed');
     });
 
-    it(`deletes the configuration and its objects although the CRD has ${what}`, async () => {
+    it(`the reconciler deletes the configuration and its objects although the CRD has ${what}`, async () => {
       const stage = await openKind(open, kind, changed);
       await stage.pass('1.0.0');
       expect((await stage.config()).metadata.finalizers).to.have.length(1);
@@ -46,7 +46,7 @@ export function storingSuite(open: OpenStage): void {
     });
   }
 
-  it('deletes the configuration and its objects although its CRD defines no status', async () => {
+  it('the reconciler deletes the configuration and its objects although its CRD defines no status', async () => {
     const stage = await open({ type: Bare as TypeReference<Config>, config: null });
     await ensureCrd(stage.admin, Bare.crd, { clock: stage.target.clock });
     stage.resources = () => [configMap(stage.namespace)];
@@ -62,7 +62,7 @@ export function storingSuite(open: OpenStage): void {
     expect(await stage.isGone('ConfigMap', 'settings')).to.equal(true);
   });
 
-  it("keeps fields of the status that the operator's own code has set, even if they are null", async () => {
+  it("the reconciler keeps fields of the status that the operator's own code has set, even if they are null", async () => {
     const stage = await openKind(open, 'LocalNullable', (version) => {
       const status = version.schema?.openAPIV3Schema?.properties?.['status'];
       const lastError = { type: 'string', nullable: true };
@@ -79,7 +79,7 @@ export function storingSuite(open: OpenStage): void {
     expect(await stage.status()).to.have.property('lastError', null);
   });
 
-  it('does not write the status again if the schema adds a default to each condition', async () => {
+  it('the reconciler does not write the status again if the schema adds a default to each condition', async () => {
     const stage = await openKind(open, 'LocalDefaulted', (version) => {
       const status = version.schema?.openAPIV3Schema?.properties?.['status'] ?? {};
       const { conditions, ...others } = status.properties ?? {};
@@ -96,7 +96,7 @@ export function storingSuite(open: OpenStage): void {
     expect(await stage.writes()).to.deep.equal([]);
   });
 
-  it('does not write the status again if withStatus leaves out fields of the lifecycle', async () => {
+  it('the reconciler does not write the status again if withStatus leaves out fields of the lifecycle', async () => {
     const stage = await open();
     stage.resources = () => [configMap(stage.namespace)];
     const reconciler = stage.newReconciler({
@@ -116,7 +116,7 @@ export function storingSuite(open: OpenStage): void {
     expect(await stage.writes()).to.deep.equal([]);
   });
 
-  it('deploys although withStatus leaves out fields of the lifecycle', async () => {
+  it('the reconciler deploys although withStatus leaves out fields of the lifecycle', async () => {
     const stage = await open();
     const reconciler = stage.newReconciler({
       crManager: {

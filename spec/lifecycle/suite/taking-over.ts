@@ -14,7 +14,7 @@ export function takingOverSuite(open: OpenStage): void {
   };
   const pauseAnnotations = { 'operatorkit.giantswarm.io/paused': 'yes' };
   for (const [name, value] of Object.entries(pausing)) {
-    it(`changes nothing while ${name} pauses the configuration, and reports the pause once`, async () => {
+    it(`the reconciler changes nothing while ${name} pauses the configuration, and reports the pause once`, async () => {
       const stage = await open({ pauseAnnotations });
       await stage.deploy('1.0.0');
       await stage.edit({ metadata: { annotations: { [name]: value } } });
@@ -33,7 +33,7 @@ export function takingOverSuite(open: OpenStage): void {
     });
   }
 
-  it('does not start a deployment while the configuration is paused, and ignores other values of the annotation', async () => {
+  it('the reconciler does not start a deployment while the configuration is paused, and ignores other values of the annotation', async () => {
     const annotations = { 'operator-builder.io/paused': 'true' };
     const stage = await open({ config: { metadata: { annotations } } });
     await stage.pass('1.0.0');
@@ -43,7 +43,7 @@ export function takingOverSuite(open: OpenStage): void {
     expect(await stage.pass('1.0.0')).to.include({ phase: 'Deploying' });
   });
 
-  it('delays the deletion of a paused configuration until the pause ends, and reports the delay', async () => {
+  it('the reconciler delays the deletion of a paused configuration until the pause ends, and reports the delay', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     await stage.edit({ metadata: { annotations: { 'operator-builder.io/paused': 'true' } } });
@@ -61,7 +61,7 @@ export function takingOverSuite(open: OpenStage): void {
 
   const options = { legacyFinalizers: [legacy] };
 
-  it('replaces the finalizers of the previous operator in one write', async () => {
+  it('the reconciler replaces the finalizers of the previous operator in one write', async () => {
     const stage = await open({
       ...options,
       config: { metadata: { finalizers: [legacy, theirs] } },
@@ -76,7 +76,7 @@ export function takingOverSuite(open: OpenStage): void {
     await stage.edit({ metadata: { finalizers: null } });
   });
 
-  it('removes the finalizer of the previous operator together with its own', async () => {
+  it('the reconciler removes the finalizer of the previous operator together with its own', async () => {
     const stage = await open({
       ...options,
       config: { metadata: { finalizers: ['operator-builder.io/lifecycle', legacy] } },
@@ -86,7 +86,7 @@ export function takingOverSuite(open: OpenStage): void {
     expect(finalizers).to.deep.equal(['operator-builder.io/lifecycle']);
   });
 
-  it('completes a deletion that the previous operator started', async () => {
+  it('the reconciler completes a deletion that the previous operator started', async () => {
     const stage = await open(options);
     await stage.deploy('1.0.0');
     // State that the previous operator would leave.

@@ -37,7 +37,7 @@ export function upgradingSuite(open: OpenStage): void {
     ...[['v1.9.5', 'v1.9.5'] as const, ['devel', 'devel'] as const],
     ...[['latest', 'latest'] as const, ['v1.9.5', '1.9.5'] as const],
   ]) {
-    it(`does not upgrade from ${one} to ${other}`, async () => {
+    it(`the reconciler does not upgrade from ${one} to ${other}`, async () => {
       const stage = await open();
       await stage.deploy(one);
       const seen = await stage.pass(other);
@@ -46,7 +46,7 @@ export function upgradingSuite(open: OpenStage): void {
     });
   }
 
-  it('refuses a downgrade with a condition and one event, and changes nothing else', async () => {
+  it('the reconciler refuses a downgrade with a condition and one event, and changes nothing else', async () => {
     const stage = await open();
     await stage.deploy('1.9.5');
     const before = await stage.status();
@@ -69,7 +69,7 @@ export function upgradingSuite(open: OpenStage): void {
     expect(await stage.pass('1.9.5')).to.include({ conditions: 'T/F/F DeployCompleted' });
   });
 
-  it('refuses a downgrade even after the phase was removed from the status', async () => {
+  it('the reconciler refuses a downgrade even after the phase was removed from the status', async () => {
     const stage = await open();
     await stage.deploy('1.9.5');
     await stage.setStatus({ phase: '' });
@@ -151,7 +151,7 @@ export function upgradingSuite(open: OpenStage): void {
     expect(await stage.isGone('ConfigMap', 'new')).to.equal(false);
   });
 
-  it('prunes objects that are no longer desired even if the version is the same', async () => {
+  it('the reconciler prunes objects that are no longer desired even if the version is the same', async () => {
     const stage = await open();
     const { namespace } = stage;
     stage.resources = () => [configMap(namespace, 'old'), configMap(namespace)];
@@ -170,7 +170,7 @@ export function upgradingSuite(open: OpenStage): void {
     });
   });
 
-  it('prunes no object that it does not own, that it did not label, or whose kind the CrManager does not list', async () => {
+  it('the reconciler prunes no object that it does not own, that it did not label, or whose kind the CrManager does not list', async () => {
     const stage = await open();
     const { namespace, admin } = stage;
     stage.resources = () => [
@@ -235,7 +235,7 @@ export function upgradingSuite(open: OpenStage): void {
     await stage.deploy('1.0.0');
   });
 
-  it('records UpgradeStarted and one warning for each version if operators of two versions compete', async () => {
+  it('the reconciler records UpgradeStarted and one warning for each version if operators of two versions compete', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.resources = () => [deployment(stage.namespace, { image: 'nginx:2', pod: nowhere })];
@@ -250,7 +250,7 @@ export function upgradingSuite(open: OpenStage): void {
     ]);
   });
 
-  it('records UpgradeStarted once although writing the status failed, and does not report a competing operator', async () => {
+  it('the reconciler records UpgradeStarted once although writing the status failed, and does not report a competing operator', async () => {
     let edits = 0;
     const stage = await open({
       perishablesSynchronizer: async () => {
@@ -268,7 +268,7 @@ export function upgradingSuite(open: OpenStage): void {
     ]);
   });
 
-  it('deploys again after the status was removed, even if the build metadata of the version differs', async () => {
+  it('the reconciler deploys again after the status was removed, even if the build metadata of the version differs', async () => {
     const stage = await open();
     await stage.deploy('1.1.0');
     const wiped = Object.fromEntries(Object.keys(await stage.status()).map((key) => [key, null]));
@@ -279,7 +279,7 @@ export function upgradingSuite(open: OpenStage): void {
     await stage.deploy('1.1.0+build.8');
   });
 
-  it('refuses to deploy an older version although the status was removed', async () => {
+  it('the reconciler refuses to deploy an older version although the status was removed', async () => {
     const stage = await open();
     await stage.deploy('1.1.0');
     const wiped = Object.fromEntries(Object.keys(await stage.status()).map((key) => [key, null]));
@@ -296,7 +296,7 @@ export function upgradingSuite(open: OpenStage): void {
     expect(conditions.map(({ type }) => type)).to.not.include('DowngradeRefused');
   });
 
-  it('continues an incomplete first deployment in the new version, without an upgrade', async () => {
+  it('the reconciler continues an incomplete first deployment in the new version, without an upgrade', async () => {
     const stage = await open();
     await stage.pass('1.0.0');
     stage.resources = newer(stage);
@@ -305,7 +305,7 @@ export function upgradingSuite(open: OpenStage): void {
     expect(seen.events).to.deep.equal(['UpdateResourceSuccess Deployment web']);
   });
 
-  it('labels objects that it creates or changes with the version', async () => {
+  it('the reconciler labels objects that it creates or changes with the version', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     stage.resources = newer(stage);

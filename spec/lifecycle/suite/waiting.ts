@@ -9,7 +9,7 @@ export function waitingSuite(open: OpenStage): void {
     ['StatefulSet', 'apps/v1', 'rolling out'],
     ['Job', 'batch/v1', 'running'],
   ] as const) {
-    it(`names a ${kind} that is not ready, in a deployment and in an upgrade`, async () => {
+    it(`the reconciler names a ${kind} that is not ready, in a deployment and in an upgrade`, async () => {
       const stage = await open();
       stage.resources = () => [hanging(stage, kind, apiVersion)];
       await stage.pass('1.0.0');
@@ -29,7 +29,7 @@ export function waitingSuite(open: OpenStage): void {
     });
   }
 
-  it('names a pruned object that a finalizer holds, and reports its deletion when it is gone', async () => {
+  it('the reconciler names a pruned object that a finalizer holds, and reports its deletion when it is gone', async () => {
     const stage = await open();
     const { namespace } = stage;
     stage.resources = () => [configMap(namespace, 'old'), configMap(namespace)];
@@ -63,7 +63,7 @@ export function waitingSuite(open: OpenStage): void {
     ['soon after a write, and rarely while it waits', 300_000, [1_000, 10_000, 30_000, 300_000]],
     ['at the interval of perishables at the latest', 400, [400, 400, 400, 400]],
   ] as const) {
-    it(`requeues the configuration ${name}`, async () => {
+    it(`the reconciler requeues the configuration ${name}`, async () => {
       const stage = await open({ perishablesSyncIntervalMs });
       const { namespace } = stage;
       const delay = async (): Promise<unknown> =>
@@ -91,7 +91,7 @@ export function waitingSuite(open: OpenStage): void {
     });
   }
 
-  it('requeues soon after it has requested a deletion', async () => {
+  it('the reconciler requeues soon after it has requested a deletion', async () => {
     const stage = await open();
     stage.resources = () => [configMap(stage.namespace)];
     await stage.deploy('1.0.0');
@@ -102,7 +102,7 @@ export function waitingSuite(open: OpenStage): void {
     await stage.touch('ConfigMap', 'settings', { metadata: { finalizers: null } });
   });
 
-  it('removes the names of the objects that it waited for from the conditions when they are ready', async () => {
+  it('the reconciler removes the names of the objects that it waited for from the conditions when they are ready', async () => {
     const stage = await open();
     const { namespace } = stage;
     stage.resources = () => [configMap(namespace, 'old'), configMap(namespace)];

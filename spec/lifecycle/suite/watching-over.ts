@@ -28,7 +28,7 @@ export function watchingOverSuite(open: OpenStage): void {
     expect(await stage.pass('1.0.0')).to.include({ conditions: 'T/F/F DeployCompleted' });
   });
 
-  it('reports why the rollout of a Deployment is stuck', async () => {
+  it('the reconciler reports why the rollout of a Deployment is stuck', async () => {
     const stage = await open();
     stage.resources = () => [
       deployment(stage.namespace, { ...broken, progressDeadlineSeconds: 1 }),
@@ -47,7 +47,7 @@ export function watchingOverSuite(open: OpenStage): void {
     ['StatefulSet', 'apps/v1'] as const,
     ['Job', 'batch/v1'] as const,
   ]) {
-    it(`waits until a ${kind} is ready or complete`, async () => {
+    it(`the reconciler waits until a ${kind} is ready or complete`, async () => {
       const stage = await open();
       const { namespace } = stage;
       const { metadata, spec } = deployment(namespace) as ReturnType<typeof deployment> & {
@@ -70,7 +70,7 @@ export function watchingOverSuite(open: OpenStage): void {
     });
   }
 
-  it('keeps the transition time of unchanged conditions, and updates it when the status changes', async () => {
+  it('the reconciler keeps the transition time of unchanged conditions, and updates it when the status changes', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     const times = async (): Promise<readonly unknown[]> =>
@@ -84,7 +84,7 @@ export function watchingOverSuite(open: OpenStage): void {
     expect(after[2]).to.not.equal(before[2]);
   });
 
-  it('keeps the condition Upgradeable, conditions of other writers and the rest of the status', async () => {
+  it('the reconciler keeps the condition Upgradeable, conditions of other writers and the rest of the status', async () => {
     const stage = await open();
     const conditions = [
       { type: 'Upgradeable', status: 'False', reason: 'Busy' },
@@ -100,7 +100,7 @@ export function watchingOverSuite(open: OpenStage): void {
     ]);
   });
 
-  it('calls the hooks of each reconcile in order, and requeues after the shortest interval', async () => {
+  it('the reconciler calls the hooks of each reconcile in order, and requeues after the shortest interval', async () => {
     const calls: string[] = [];
     const note = (what: string) => (config: Config) =>
       Promise.resolve(void calls.push(`${what} ${config.metadata.name === stage.namespace}`));
@@ -122,7 +122,7 @@ export function watchingOverSuite(open: OpenStage): void {
     expect(calls).to.deep.equal(['sanity', 'config', 'perishables'].map((what) => `${what} true`));
   });
 
-  it('ends a reconcile without changes when the sanity check requests it', async () => {
+  it('the reconciler ends a reconcile without changes when the sanity check requests it', async () => {
     const stage = await open({ sanityChecker: async () => ({ requeueAfterMs: 77 }) });
     const result = await stage.reconciler.reconcile({ key: stage.key }, '1.0.0');
     expect(result).to.deep.equal({ type: 'requeueAfter', afterMs: 77 });
@@ -130,7 +130,7 @@ export function watchingOverSuite(open: OpenStage): void {
     expect(await stage.pass('1.0.0')).to.include({ phase: 'Deploying' });
   });
 
-  it('continues after a sanity check that returns null, which is possible in plain JavaScript', async () => {
+  it('the reconciler continues after a sanity check that returns null, which is possible in plain JavaScript', async () => {
     const stage = await open({ sanityChecker: () => Promise.resolve(null as never) });
     await stage.deploy('1.0.0');
     expect((await stage.status()).phase).to.equal('Deployed');
@@ -140,7 +140,7 @@ export function watchingOverSuite(open: OpenStage): void {
     ...(['sanityChecker', 'controllerConfigUpdater'] as const),
     ...(['perishablesSynchronizer'] as const),
   ]) {
-    it(`fails when ${hook} throws, keeps conditions that are True, and recovers`, async () => {
+    it(`the reconciler fails when ${hook} throws, keeps conditions that are True, and recovers`, async () => {
       let isBroken = false;
       const stage = await open({
         [hook]: () => {
@@ -200,7 +200,7 @@ export function watchingOverSuite(open: OpenStage): void {
     });
   }
 
-  it('writes its status once per reconcile, and retries the write after a change of labels only', async () => {
+  it('the reconciler writes its status once per reconcile, and retries the write after a change of labels only', async () => {
     const stage = await open({
       perishablesSynchronizer: async () => {
         if (isMeddling) await stage.edit({ metadata: { labels: { touched: 'yes' } } });
@@ -214,7 +214,7 @@ export function watchingOverSuite(open: OpenStage): void {
     expect((await stage.config()).metadata.labels).to.deep.equal({ touched: 'yes' });
   });
 
-  it('throws the Conflict if the spec changes during a reconcile, and records no event about the status', async () => {
+  it('the reconciler throws the Conflict if the spec changes during a reconcile, and records no event about the status', async () => {
     let edits = 0;
     const stage = await open({
       perishablesSynchronizer: () => stage.edit({ spec: { changed: `${edits++}` } }),
@@ -225,7 +225,7 @@ export function watchingOverSuite(open: OpenStage): void {
     expect(seen.events).to.not.include('DeployStarted');
   });
 
-  it('stores the status in the field that the CrManager reads and writes it in', async () => {
+  it('the reconciler stores the status in the field that the methods status and withStatus of the CrManager use', async () => {
     interface Kept extends Config {
       readonly spec?: { readonly kept?: Config['status'] };
     }
@@ -247,7 +247,7 @@ export function watchingOverSuite(open: OpenStage): void {
     expect((await stage.pass('1.0.0', reconciler)).events).to.deep.equal([]);
   });
 
-  it('decides by the method isCreating of the CrManager whether a deployment is new', async () => {
+  it('the reconciler decides by the method isCreating of the CrManager whether a deployment is new', async () => {
     const stage = await open();
     const crManager = {
       type: stage.type,

@@ -85,7 +85,7 @@ describe('The rules of a role', () => {
     fc.assert(law);
   });
 
-  it('do not allow the same if one of two lists has an additional permission', () => {
+  it('are not equivalent to rules that grant an additional permission', () => {
     const rule = { apiGroups: [''], resources: ['pods'], verbs: ['get'] };
     for (const more of [
       { ...rule, verbs: ['list'] },

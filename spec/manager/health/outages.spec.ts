@@ -174,7 +174,7 @@ describe('A manager whose API server is unreachable for two minutes', () => {
     await setup.end();
   });
 
-  it('starts live but not ready during the outage, and completes its start afterwards', async () => {
+  it('is live but not ready if it starts during the outage, and completes its start afterwards', async () => {
     const { setup, manager } = await setUp();
     const seen: string[] = [];
     manager.add(watcher(seen));

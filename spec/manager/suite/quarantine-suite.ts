@@ -107,7 +107,7 @@ export function quarantineSuite(newTarget: NewTarget): void {
       operations: [{ op: 'replace', path: '/spec', value: spec }],
     });
 
-  it('quarantines an object that nests too deeply and reconciles all others', async () => {
+  it('the manager quarantines an object that nests too deeply and reconciles all others', async () => {
     await create('before', { size: 1 });
     await create('poison', deep(target));
     await create('after', { size: 2 });
@@ -132,7 +132,7 @@ export function quarantineSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('reconciles a quarantined object again when a later version of it is valid', async () => {
+  it('the manager reconciles a quarantined object again when a later version of it is valid', async () => {
     await create('poison', deep(target));
     await target.eventually(async () => expect(quarantined()).to.deep.equal(['poison']));
     await replace('poison', { size: 3 });
@@ -141,7 +141,7 @@ export function quarantineSuite(newTarget: NewTarget): void {
     expect(await served(manager, '/readyz/caches')).to.include({ status: 200 });
   });
 
-  it('fails reads of an object that has become invalid, instead of reporting it as deleted', async () => {
+  it('the manager fails reads of an object that has become invalid, instead of reporting it as deleted', async () => {
     await create('poison', { size: 1 });
     await target.eventually(async () => expect(seen).to.deep.equal(['poison 1']));
     await replace('poison', deep(target));
@@ -156,7 +156,7 @@ export function quarantineSuite(newTarget: NewTarget): void {
     expect(await codeOf(manager.client.get(type, keyOf('poison')))).to.equal('ApiError');
   });
 
-  it('neither creates an owned object again whose live version is quarantined, nor prunes other objects of its owner', async () => {
+  it('the manager neither creates an owned object again whose live version is quarantined, nor prunes other objects of its owner', async () => {
     const owner = await create('owner', { size: 0 });
     const box = (name: string): UnstructuredObject => ({
       ...{ ...type, metadata: keyOf(name), spec: { size: 1 } },
@@ -179,7 +179,7 @@ export function quarantineSuite(newTarget: NewTarget): void {
     expect(await versions()).to.deep.equal(before);
   });
 
-  it('records a single Event about a quarantined object although several replicas quarantine it', async () => {
+  it('the manager records a single Event about a quarantined object although several replicas quarantine it', async () => {
     const { client } = await target.operator();
     const replicas = [1, 2].map(() => {
       const cacheOptions = { namespaces: [namespace] };

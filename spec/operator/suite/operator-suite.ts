@@ -212,7 +212,7 @@ export function operatorSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('writes nothing after a restart of the operator', async () => {
+  it('the operator writes nothing after it is restarted', async () => {
     const describe = ({ operator }: Stage): void => {
       operator
         .for(Tenant)
@@ -346,7 +346,7 @@ export function operatorSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('skips a paused object and reconciles it after the pause', async () => {
+  it('the operator skips a paused object and reconciles it after the pause', async () => {
     stage.operator
       .for(Tenant)
       .owns(ConfigMap)
@@ -370,7 +370,7 @@ export function operatorSuite(newTarget: NewTarget): void {
     expect(await data()).to.deep.equal({ A: '2' });
   });
 
-  it('reconciles only for those changes of its objects that the predicate accepts', async () => {
+  it('the operator reconciles only for those changes of its objects that the predicate accepts', async () => {
     const seen: string[] = [];
     stage.operator
       .for(Tenant, { predicate: or(generationChanged(), labelChanged('tier')) })

@@ -114,7 +114,7 @@ export function operatorRacesSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('lets a namespace be deleted during reconciles, without a failure', async () => {
+  it('the operator lets a namespace be deleted during reconciles, without a failure', async () => {
     const failures: string[] = [];
     stage.operator
       .for(Tenant)
@@ -139,7 +139,7 @@ export function operatorRacesSuite(newTarget: NewTarget): void {
     expect(failures).to.deep.equal([]);
   });
 
-  it('reconciles an object with 300 kB in its spec, and sends nothing when only an annotation changes', async () => {
+  it('the operator reconciles an object with 300 kB in its spec, and sends nothing when only an annotation changes', async () => {
     const big = 'x'.repeat(300_000);
     stage.operator
       .for(Tenant)
@@ -161,7 +161,7 @@ export function operatorRacesSuite(newTarget: NewTarget): void {
     ['undefined', undefined, 'undefined was thrown, not an error'],
     ['an object', { code: 5 }, 'a thrown object with code'],
   ] as const) {
-    it(`reports in Ready that a handler throws ${title}`, async () => {
+    it(`the operator reports in Ready that a handler throws ${title}`, async () => {
       stage.operator
         .for(Tenant)
         .owns(ConfigMap)
@@ -176,7 +176,7 @@ export function operatorRacesSuite(newTarget: NewTarget): void {
     });
   }
 
-  it('reports in Ready what the handler of builds must return if it returns no chain', async () => {
+  it('the operator reports in Ready what the handler of builds must return if it returns no chain', async () => {
     stage.operator
       .for(Tenant)
       .owns(ConfigMap)
@@ -187,7 +187,7 @@ export function operatorRacesSuite(newTarget: NewTarget): void {
     expect(ready.message).to.contain('return the chain, got nothing');
   });
 
-  it('stops although a handler ignores its signal, and refuses later writes of the handler', async () => {
+  it('the operator stops although a handler ignores its signal, and refuses later writes of the handler', async () => {
     const begun = deferred();
     stage.operator
       .for(Tenant)

@@ -65,7 +65,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     stage.start();
   };
 
-  it('reports a status field that the server rejects', async () => {
+  it('the operator reports a status field that the server rejects', async () => {
     setsStatus((status) => status.set({ endpoint: 5 as never }));
     await stage.create('acme');
     const { message } = await stage.condition('acme', 'Ready', 'False');
@@ -76,7 +76,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     ['conditions', 'use setCondition'],
     ['observedGeneration', 'the operator sets it'],
   ] as const) {
-    it(`reports that status.set cannot set ${name}, and what to do instead`, async () => {
+    it(`the operator reports that status.set cannot set ${name}, and what to do instead`, async () => {
       setsStatus((status) => status.set({ [name]: 5 }));
       await stage.create('acme');
       const { reason, message } = await stage.condition('acme', 'Ready', 'False');
@@ -85,7 +85,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     });
   }
 
-  it('logs a rejected object in one short line with the verb, the object and the reason', async () => {
+  it('the operator logs a rejected object in one short line with the verb, the object and the reason', async () => {
     const lines: string[] = [];
     const destination = { write: (line: string) => void lines.push(line) };
     stage.operator
@@ -103,7 +103,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     expect(line).to.contain('data[a key]');
   });
 
-  it('reports a handler that returns an invalid result', async () => {
+  it('the operator reports a handler that returns an invalid result', async () => {
     stage.operator.for(Tenant).reconciles(() => ({ requeue: true }) as never);
     stage.start();
     await stage.create('acme');
@@ -113,7 +113,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     );
   });
 
-  it('writes conditions that fit metav1.Condition, although the server would reject what the handler caused', async () => {
+  it('the operator writes conditions that fit metav1.Condition, although the server would reject what the handler caused', async () => {
     setsStatus((status) => {
       const message = 'x'.repeat(40_000);
       status.setCondition({ type: 'BackedUp', status: 'False', reason: 'no space', message });
@@ -139,7 +139,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     }
   });
 
-  it('writes the status fields that the schema has, and warns once about fields that it lacks', async () => {
+  it('the operator writes the status fields that the schema has, and warns once about fields that it lacks', async () => {
     const Shed = defineResource({
       ...{ group: 'front.example', kind: 'Shed' },
       versions: [
@@ -177,7 +177,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
       .and.contain('s.status()');
   });
 
-  it('reports a failure even if the handler has set Ready', async () => {
+  it('the operator reports a failure even if the handler has set Ready', async () => {
     setsStatus((status) => {
       status.setCondition({ type: 'Ready', status: 'True', reason: 'AllFine' });
       throw new Error('the licence server does not answer');
@@ -187,7 +187,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     expect(message).to.equal('the licence server does not answer');
   });
 
-  it('reports the reason of a terminal error in the conditions and in the Event', async () => {
+  it('the operator reports the reason of a terminal error in the conditions and in the Event', async () => {
     setsStatus((status) => {
       status.set({ endpoint: 'https://acme.example' });
       throw new TerminalError('spec.env: not that one', { reason: 'InvalidSpec' });
@@ -210,7 +210,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('writes a message only once although it is cut within a character of several bytes', async () => {
+  it('the operator writes a message only once although it is cut within a character of several bytes', async () => {
     setsStatus(() => {
       throw new Error(`${'x'.repeat(999)}\u{1F600} is not known`);
     });
@@ -221,7 +221,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     expect(await stage.writes()).to.deep.equal([]);
   });
 
-  it('keeps the observedGeneration of a paused object', async () => {
+  it('the operator keeps the observedGeneration of a paused object', async () => {
     stage.operator
       .for(Tenant)
       .owns(ConfigMap)
@@ -252,7 +252,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     waits: () => requeueAfter(60_000, 'waits for the bank'),
   };
   for (const [how, handle] of Object.entries(unready)) {
-    it(`sets Paused to False after the pause of an object whose handler ${how}`, async () => {
+    it(`the operator sets Paused to False after the pause of an object whose handler ${how}`, async () => {
       stage.operator.for(Tenant).reconciles(handle);
       stage.start();
       await stage.create('acme');
@@ -265,7 +265,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     });
   }
 
-  it('sets Paused to False after a pause if conditions are an atomic list', async () => {
+  it('the operator sets Paused to False after a pause if conditions are an atomic list', async () => {
     const { admin, clock } = target;
     await ensureCrd(admin, Crate.crd, clock instanceof VirtualClock ? {} : { clock });
     const key = stage.key('acme');
@@ -287,7 +287,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     await pausedIs('False');
   });
 
-  it('does not reconcile endlessly although every reconcile writes another status', async () => {
+  it('the operator does not reconcile endlessly although every reconcile writes another status', async () => {
     let count = 0;
     setsStatus((status) => {
       status.set({ endpoint: `https://${++count}` });
@@ -299,7 +299,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     expect(count).to.be.within(11, 13);
   });
 
-  it('keeps the finalizer of another controller of the same kind', async () => {
+  it('the operator keeps the finalizer of another controller of the same kind', async () => {
     let cleaned = 0;
     stage.operator
       .for(Tenant)
@@ -319,7 +319,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     expect((await stage.get('acme')).metadata.finalizers).to.have.length(1);
   });
 
-  it('reports a kind without a status subresource if the option status is true', async () => {
+  it('the operator reports a kind without a status subresource if the option status is true', async () => {
     const type = { apiVersion: 'v1', kind: 'ConfigMap' } as const;
     stage.operator.for(type, { status: true }).reconciles(() => undefined);
     stage.start();
@@ -338,7 +338,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     ['set', (status) => status.set({ endpoint: 'https://acme.example' })],
     ['setCondition', (status) => status.setCondition({ type: 'Up', status: 'True', reason: 'Up' })],
   ] satisfies [string, (status: StatusDraft<Tenant>) => void][]) {
-    it(`refuses status.${method} in a controller with status: false`, async () => {
+    it(`the operator refuses status.${method} in a controller with status: false`, async () => {
       stage.operator.for(Tenant, { status: false }).reconciles(({ status }) => call(status));
       stage.start();
       await stage.create('acme');
@@ -352,7 +352,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     });
   }
 
-  it('only warns, once, if finalizes sets a status in a controller with status: false', async () => {
+  it('the operator only warns, once, if finalizes sets a status in a controller with status: false', async () => {
     stage.operator
       .for(Tenant, { status: false })
       .reconciles(() => undefined)
@@ -379,7 +379,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     ]);
   });
 
-  it('sends nothing for an unchanged status whose schema has defaults', async () => {
+  it('the operator sends nothing for an unchanged status whose schema has defaults', async () => {
     const Box = defineResource({
       ...{ group: 'trouble.example', kind: 'Box' },
       versions: [
@@ -413,7 +413,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     expect(await stage.writes()).to.deep.equal([]);
   });
 
-  it('keeps conditions of other managers if conditions are an atomic list', async () => {
+  it('the operator keeps conditions of other managers if conditions are an atomic list', async () => {
     const { clock } = target;
     await ensureCrd(target.admin, Crate.crd, clock instanceof VirtualClock ? {} : { clock });
     const key = stage.key('acme');
@@ -442,7 +442,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('does not remove the finalizer if finalizes returns an invalid result', async () => {
+  it('the operator does not remove the finalizer if finalizes returns an invalid result', async () => {
     stage.operator
       .for(Tenant)
       .reconciles(() => undefined)

@@ -13,7 +13,7 @@ const foreign = 'other.example.com/held';
 
 /** Declares how an object is held until all its resources are deleted. */
 export function finalizersSuite(open: OpenScene): void {
-  it('adds the finalizer before it creates anything, in a patch with the resourceVersion, and ends the reconcile', async () => {
+  it('the framework adds the finalizer before it creates anything, in a patch with the resourceVersion, and ends the reconcile', async () => {
     const scene = await open();
     let held: readonly string[] | undefined;
     let given: readonly string[] | undefined;
@@ -33,7 +33,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(patches.map(({ resource }) => resource)).to.deep.equal(['gadgets']);
   });
 
-  it('continues without a write if the object has the finalizer', async () => {
+  it('the framework continues without a write if the object has the finalizer', async () => {
     const scene = await open();
     await scene.create('a', { metadata: { finalizers: [ours] } });
     scene.run({ readyCondition: false });
@@ -42,7 +42,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(writes).to.deep.equal([]);
   });
 
-  it('appends its finalizer to the finalizers of other controllers', async () => {
+  it('the framework appends its finalizer to the finalizers of other controllers', async () => {
     const scene = await open();
     await scene.create('a', { metadata: { finalizers: [foreign] } });
     scene.run();
@@ -50,7 +50,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(finalizersOf(await scene.get('a'))).to.deep.equal([foreign, ours]);
   });
 
-  it('neither adds its finalizer to an object that is being deleted, nor reconciles the object', async () => {
+  it('the framework neither adds its finalizer to an object that is being deleted, nor reconciles the object', async () => {
     const scene = await open();
     await scene.create('a', { metadata: { finalizers: [foreign] } });
     await scene.delete('a');
@@ -64,7 +64,7 @@ export function finalizersSuite(open: OpenScene): void {
     await scene.edit('a', { metadata: { finalizers: null } });
   });
 
-  it('calls ensureDeleted of every resource in reverse order, then removes the finalizer, so that the object is deleted', async () => {
+  it('the framework calls ensureDeleted of every resource in reverse order, then removes the finalizer, so that the object is deleted', async () => {
     const scene = await open();
     scene.run({ resources: [scene.resource('r1'), scene.resource('r2')] });
     await scene.create('a');
@@ -75,7 +75,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(deletes).to.deep.equal(['r2 deleted a', 'r1 deleted a']);
   });
 
-  it('keeps the finalizer when ensureDeleted fails, names the step, and retries', async () => {
+  it('the framework keeps the finalizer when ensureDeleted fails, names the step, and retries', async () => {
     const scene = await open();
     let tries = 0;
     const r1 = scene.resource('r1', {
@@ -96,7 +96,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(scene.lines.join('\n')).to.include(`Gadget ${scene.namespace}/a: ${note}`);
   });
 
-  it('keeps the finalizer while a resource requests to keep it, reports this once, and retries', async () => {
+  it('the framework keeps the finalizer while a resource requests to keep it, reports this once, and retries', async () => {
     const scene = await open();
     let left = 3;
     const r1 = scene.resource('r1', {
@@ -117,7 +117,7 @@ export function finalizersSuite(open: OpenScene): void {
     ]);
   });
 
-  it('retries at the interval that a resource requests while it keeps the finalizer', async () => {
+  it('the framework retries at the interval that a resource requests while it keeps the finalizer', async () => {
     const scene = await open();
     let left = 3;
     const r1 = scene.resource('r1', {
@@ -133,7 +133,7 @@ export function finalizersSuite(open: OpenScene): void {
     await scene.until(() => scene.isGone('a'));
   });
 
-  it('does not change a new object with the name of the deleted object', async () => {
+  it('the framework does not change a new object with the name of the deleted object', async () => {
     const scene = await open();
     const finalizers = [ours, 'other.example.com/held'];
     let made: string | undefined;
@@ -155,7 +155,7 @@ export function finalizersSuite(open: OpenScene): void {
     await scene.edit('a', { metadata: { finalizers: null } });
   });
 
-  it('keeps the finalizer when ensureDeleted cancels the reconciliation, and reports why', async () => {
+  it('the framework keeps the finalizer when ensureDeleted cancels the reconciliation, and reports why', async () => {
     const scene = await open();
     let isReady = false;
     const r2 = scene.resource('r2', {
@@ -176,7 +176,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(scene.calls).to.include('r1 deleted a');
   });
 
-  it('leaves the objects of ready-made resources if the owner is deleted with --cascade=orphan', async () => {
+  it('the framework leaves the objects of ready-made resources if the owner is deleted with --cascade=orphan', async () => {
     const scene = await open();
     const { namespace } = scene;
     const key = { namespace, name: 'kept' };
@@ -194,7 +194,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(metadata.ownerReferences ?? []).to.deep.equal([]);
   });
 
-  it('deletes in the order of creation if the resource set is configured in this way', async () => {
+  it('the framework deletes in the order of creation if the resource set is configured in this way', async () => {
     const scene = await open();
     const resources = [scene.resource('r1'), scene.resource('r2')];
     const set = new ResourceSet<Gadget>({
@@ -209,7 +209,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(deletes).to.deep.equal(['r1 deleted a', 'r2 deleted a']);
   });
 
-  it('removes the finalizer when ensureDeleted cancels only its own resource', async () => {
+  it('the framework removes the finalizer when ensureDeleted cancels only its own resource', async () => {
     const scene = await open();
     const r1 = scene.resource('r1', { deleted: (context) => context.cancelResource('skip') });
     scene.run({ resources: [r1, scene.resource('r2')] });
@@ -221,7 +221,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(deletes).to.deep.equal(['r2 deleted a', 'r1 deleted a']);
   });
 
-  it('calls ensureDeleted only once while a finalizer of another controller holds the object', async () => {
+  it('the framework calls ensureDeleted only once while a finalizer of another controller holds the object', async () => {
     const scene = await open();
     await scene.create('a', { metadata: { finalizers: [foreign] } });
     scene.run();
@@ -236,7 +236,7 @@ export function finalizersSuite(open: OpenScene): void {
     await scene.until(() => scene.isGone('a'));
   });
 
-  it('removes the finalizer although a resource and another client wrote to the object during the clean-up', async () => {
+  it('the framework removes the finalizer although a resource and another client wrote to the object during the clean-up', async () => {
     const scene = await open();
     const r1 = scene.resource('r1', {
       deleted: async (context, object) => {
@@ -257,7 +257,7 @@ export function finalizersSuite(open: OpenScene): void {
     expect(scene.calls.filter((call) => call === 'r1 deleted a')).to.have.length(1);
   });
 
-  it('does not call ensureDeleted again when another client changes the object right before the finalizer is removed', async () => {
+  it('the framework does not call ensureDeleted again when another client changes the object right before the finalizer is removed', async () => {
     const scene = await open();
     const { client } = scene.operator;
     let isMeddled = false;

@@ -16,7 +16,7 @@ import type { OpenScene } from './scene.js';
 
 /** Declares the cost and reports of reconciles, and their sequence. */
 export function passesSuite(open: OpenScene): void {
-  it('sends no request when nothing changes', async () => {
+  it('the framework sends no request when nothing changes', async () => {
     const scene = await open();
     scene.run({ resyncPeriodMs: 500 });
     await scene.create('a');
@@ -29,7 +29,7 @@ export function passesSuite(open: OpenScene): void {
     expect(await scene.requests()).to.deep.equal([]);
   });
 
-  it('reconciles every object again after the resync period, which varies by up to 10%', async () => {
+  it('the framework reconciles every object again after the resync period, which varies by up to 10%', async () => {
     const scene = await open();
     const at: number[] = [];
     const r1 = scene.resource('r1', {
@@ -43,7 +43,7 @@ export function passesSuite(open: OpenScene): void {
     for (const ms of waits) expect(ms).to.be.within(359, scene.target.real ? 2_000 : 441);
   });
 
-  it('reconciles an object again when a resource requests it before the resync', async () => {
+  it('the framework reconciles an object again when a resource requests it before the resync', async () => {
     const scene = await open();
     const r1 = scene.resource('r1', { created: (context) => context.requeueAfter(100) });
     scene.run({ resources: [r1], resyncPeriodMs: Infinity });
@@ -51,7 +51,7 @@ export function passesSuite(open: OpenScene): void {
     await scene.until(() => scene.calls.length > 5);
   });
 
-  it('reconciles an object after the resync period although a resource requests a later time', async () => {
+  it('the framework reconciles an object after the resync period although a resource requests a later time', async () => {
     const scene = await open();
     const r1 = scene.resource('r1', { created: (context) => context.requeueAfter(3_600_000) });
     scene.run({ resources: [r1], resyncPeriodMs: 300 });
@@ -59,7 +59,7 @@ export function passesSuite(open: OpenScene): void {
     await scene.until(() => scene.calls.length > 5);
   });
 
-  it('keeps a status that a resource writes, and passes values from initContext to resources', async () => {
+  it('the framework keeps a status that a resource writes, and passes values from initContext to resources', async () => {
     const scene = await open();
     const size = contextKey<string>('size');
     const r1 = scene.resource('r1', {
@@ -86,7 +86,7 @@ export function passesSuite(open: OpenScene): void {
     expect(scene.recorded()).to.deep.equal([]);
   });
 
-  it('reports once that the resource chain was canceled, and why', async () => {
+  it('the framework reports once that the resource chain was canceled, and why', async () => {
     const scene = await open();
     let isReady = false;
     const r1 = scene.resource('r1', {
@@ -105,7 +105,7 @@ export function passesSuite(open: OpenScene): void {
     await scene.until(() => scene.calls.includes('r2 created a'));
   });
 
-  it('ends the chain at the first error, names set, resource, step and object in it, and retries', async () => {
+  it('the framework ends the chain at the first error, names set, resource, step and object in it, and retries', async () => {
     const scene = await open();
     let isBroken = true;
     const r2 = scene.resource('r2', {
@@ -127,7 +127,7 @@ export function passesSuite(open: OpenScene): void {
     await scene.until(() => scene.calls.includes('r3 created a'));
   });
 
-  it('names the step that returned a malformed patch, and applies nothing', async () => {
+  it('the framework names the step that returned a malformed patch, and applies nothing', async () => {
     const scene = await open();
     const noted = (step: string) => (): void => void scene.calls.push(step);
     const operations = {
@@ -146,7 +146,7 @@ export function passesSuite(open: OpenScene): void {
     expect(scene.calls).to.deep.equal([]);
   });
 
-  it('reports nothing for an object that is deleted before its finalizer is added', async () => {
+  it('the framework reports nothing for an object that is deleted before its finalizer is added', async () => {
     const scene = await open();
     const { client } = scene.operator;
     const slow: Client = {
@@ -166,7 +166,7 @@ export function passesSuite(open: OpenScene): void {
     expect(scene.lines.filter((line) => /^(warn|error)/.test(line))).to.deep.equal([]);
   });
 
-  it('retries a terminal error only after a change of the object', async () => {
+  it('the framework retries a terminal error only after a change of the object', async () => {
     const scene = await open();
     const r1 = scene.resource('r1', {
       created: (_, { spec }) => {
@@ -184,7 +184,7 @@ export function passesSuite(open: OpenScene): void {
     await scene.until(() => scene.calls.length > before);
   });
 
-  it('retries a terminal error after the resync period, since the server may accept the objects by then', async () => {
+  it('the framework retries a terminal error after the resync period, since the server may accept the objects by then', async () => {
     const scene = await open();
     let tries = 0;
     const r1 = scene.resource('r1', {
@@ -198,7 +198,7 @@ export function passesSuite(open: OpenScene): void {
     expect(tries).to.be.at.least(3);
   });
 
-  it('retries a conflict in a step without a warning', async () => {
+  it('the framework retries a conflict in a step without a warning', async () => {
     const scene = await open();
     let [tries, isMeddled] = [0, false];
     const r1 = scene.resource('r1', {
@@ -218,7 +218,7 @@ export function passesSuite(open: OpenScene): void {
     expect(scene.lines.filter((line) => /^(warn|error)/.test(line))).to.deep.equal([]);
   });
 
-  it('reconciles several objects in parallel, but never the same object twice at the same time', async () => {
+  it('the framework reconciles several objects in parallel, but never the same object twice at the same time', async () => {
     const scene = await open();
     const [active, most] = [new Set<string>(), { at: 0, twice: false }];
     const r1 = scene.resource('r1', {
@@ -240,7 +240,7 @@ export function passesSuite(open: OpenScene): void {
     expect(most.at).to.be.within(2, 3);
   });
 
-  it('reconciles up to four objects in parallel by default', async () => {
+  it('the framework reconciles up to four objects in parallel by default', async () => {
     const scene = await open();
     const waiting: (() => void)[] = [];
     const r1 = scene.resource('r1', {
@@ -256,7 +256,7 @@ export function passesSuite(open: OpenScene): void {
     for (const go of waiting) go();
   });
 
-  it('records Events that kubectl shows with the object', async () => {
+  it('the framework records Events that kubectl shows with the object', async () => {
     const scene = await open();
     const r1 = scene.resource('r1', {
       created: () => {
@@ -275,7 +275,7 @@ export function passesSuite(open: OpenScene): void {
     });
   });
 
-  it('reports the step in which a reconcile timed out, and continues with all objects', async () => {
+  it('the framework reports the step in which a reconcile timed out, and continues with all objects', async () => {
     const scene = await open();
     let go: (() => void) | undefined;
     const r2 = scene.resource('r2', {

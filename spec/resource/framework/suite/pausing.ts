@@ -17,7 +17,7 @@ export function pausingSuite(open: OpenScene): void {
     { 'example.com/maintenance': 'yes' },
   ];
   for (const annotations of pausing) {
-    it(`does not reconcile an object with ${JSON.stringify(annotations)}, and reports the pause`, async () => {
+    it(`the framework does not reconcile an object with ${JSON.stringify(annotations)}, and reports the pause`, async () => {
       const scene = await open();
       await scene.create('a', { metadata: { annotations } });
       scene.run({ pauseAnnotations: { 'example.com/maintenance': 'yes' } });
@@ -42,7 +42,7 @@ export function pausingSuite(open: OpenScene): void {
       { 'example.com/maintenance': 'no' },
     ],
   ];
-  it('reconciles objects whose pause annotations are absent, empty, "false" or anything other than "true"', async () => {
+  it('the framework reconciles objects whose pause annotations are absent, empty, "false" or anything other than "true"', async () => {
     const scene = await open();
     for (const [index, annotations] of running.entries()) {
       await scene.create(`a${index}`, {
@@ -56,7 +56,7 @@ export function pausingSuite(open: OpenScene): void {
     expect(await scene.condition('a0', 'Paused')).to.equal(undefined);
   });
 
-  it('reports a pause only by an Event when the server rejects the condition', async () => {
+  it('the framework reports a pause only by an Event when the server rejects the condition', async () => {
     const scene = await open();
     const { client } = scene.operator;
     let refused = 0;
@@ -79,7 +79,7 @@ export function pausingSuite(open: OpenScene): void {
     await scene.until(() => scene.calls.includes('r1 created a'));
   });
 
-  it('resumes a paused object when the annotation is removed, and reports that it resumes', async () => {
+  it('the framework resumes a paused object when the annotation is removed, and reports that it resumes', async () => {
     const scene = await open();
     await scene.create('a', { metadata: { annotations: { [paused]: 'true' } } });
     const frozen: boolean[] = [];
@@ -102,7 +102,7 @@ export function pausingSuite(open: OpenScene): void {
     expect(frozen).not.to.include(false);
   });
 
-  it('delays the deletion of a paused object too, and reports the delay', async () => {
+  it('the framework delays the deletion of a paused object too, and reports the delay', async () => {
     const scene = await open();
     scene.run();
     await scene.create('a');
@@ -123,7 +123,7 @@ export function pausingSuite(open: OpenScene): void {
 
   for (const kind of ['Plain', 'Bare'] as readonly GadgetKind[]) {
     const what = kind === 'Bare' ? 'no status' : 'no conditions';
-    it(`reports a pause only by Events when the kind has ${what}, and does not try to write a condition again`, async () => {
+    it(`the framework reports a pause only by Events when the kind has ${what}, and does not try to write a condition again`, async () => {
       const scene = await open();
       await scene.create('a', { metadata: { annotations: { [paused]: 'true' } } }, kind);
       scene.run({ type: typeOf(kind) });
@@ -138,7 +138,7 @@ export function pausingSuite(open: OpenScene): void {
     });
   }
 
-  it('keeps the condition Paused that another operator has written', async () => {
+  it('the framework keeps the condition Paused that another operator has written', async () => {
     const scene = await open();
     const annotations = { 'cluster.x-k8s.io/paused': 'true' };
     const { metadata } = await scene.create('a', { metadata: { annotations } });
@@ -157,7 +157,7 @@ export function pausingSuite(open: OpenScene): void {
     expect(await scene.condition('a', 'Paused')).to.deep.include(theirs);
   });
 
-  it('does not overwrite the condition Paused of a framework with other pause annotations again and again', async () => {
+  it('the framework does not overwrite the condition Paused of another framework, which has other pause annotations, again and again', async () => {
     const scene = await open();
     const annotations = { 'example.com/one': 'yes', 'example.com/two': 'yes' };
     await scene.create('a', { metadata: { annotations } });

@@ -14,7 +14,7 @@ const ours = 'operator-builder.io/shop';
 
 /** Declares the condition `Ready` that a framework writes, and the wait for workloads. */
 export function readinessSuite(open: OpenScene): void {
-  it('writes Ready once, with observedGeneration, when the chain has ended', async () => {
+  it('the framework writes Ready once, with observedGeneration, when the chain has ended', async () => {
     const scene = await open();
     scene.run({ resyncPeriodMs: 400 });
     await scene.create('a');
@@ -29,7 +29,7 @@ export function readinessSuite(open: OpenScene): void {
     expect(await scene.requests()).to.deep.equal([]);
   });
 
-  it('names the failed resource and step in Ready, and sets Ready to True when the resource succeeds', async () => {
+  it('the framework names the failed resource and step in Ready, and sets Ready to True when the resource succeeds', async () => {
     const scene = await open();
     let isBroken = true;
     const r2 = scene.resource('r2', {
@@ -45,7 +45,7 @@ export function readinessSuite(open: OpenScene): void {
     await expectReady(scene, { status: 'True' });
   });
 
-  it('shows in Ready the step that timed out, until a reconcile succeeds, even in a deletion', async () => {
+  it('the framework shows in Ready the step that timed out, until a reconcile succeeds, even in a deletion', async () => {
     const scene = await open();
     let hangs = false;
     const act = async ({ signal }: ResourceContext): Promise<void> => {
@@ -73,7 +73,7 @@ export function readinessSuite(open: OpenScene): void {
     await scene.until(() => scene.isGone('a'));
   });
 
-  it('shows the time-out of a resource that ignores its signal until its call ends', async () => {
+  it('the framework shows the time-out of a resource that ignores its signal until its call ends', async () => {
     const scene = await open();
     let go: (() => void) | undefined;
     const act = (): Promise<void> | undefined =>
@@ -90,7 +90,7 @@ export function readinessSuite(open: OpenScene): void {
     await expectReady(scene, { status: 'True', observedGeneration: 1 });
   });
 
-  it('writes a message that differs in each reconcile at most once every few seconds', async () => {
+  it('the framework writes a message that differs in each reconcile at most once every few seconds', async () => {
     const scene = await open();
     let tries = 0;
     const r1 = scene.resource('r1', {
@@ -108,7 +108,7 @@ export function readinessSuite(open: OpenScene): void {
     expect((await scene.requests()).length).to.be.below(3);
   });
 
-  it('shows the message of another terminal error soon, although the generation is the same', async () => {
+  it('the framework shows the message of another terminal error soon, although the generation is the same', async () => {
     const scene = await open();
     const r1 = scene.resource('r1', {
       created: (_context, { metadata }) => {
@@ -125,7 +125,7 @@ export function readinessSuite(open: OpenScene): void {
     }, 400);
   });
 
-  it('does not overwrite a Ready condition that a resource writes, and logs once which option prevents the conflict', async () => {
+  it('the framework does not overwrite a Ready condition that a resource writes, and logs once which option prevents the conflict', async () => {
     const scene = await open();
     const r1 = scene.resource('r1', { created: writeOwnReady });
     scene.run({ resources: [r1] });
@@ -137,7 +137,7 @@ export function readinessSuite(open: OpenScene): void {
     expect(scene.lines.filter((line) => line.includes('readyCondition'))).to.have.length(1);
   });
 
-  it('writes the condition that the option readyCondition names, or no condition if it is false', async () => {
+  it('the framework writes the condition that the option readyCondition names, or no condition if it is false', async () => {
     const scene = await open();
     scene.run({ readyCondition: 'Reconciled' });
     scene.run({ name: 'second', readyCondition: false, resources: [scene.resource('s1')] });
@@ -148,7 +148,7 @@ export function readinessSuite(open: OpenScene): void {
     expect(await scene.condition('a', 'Ready')).to.equal(undefined);
   });
 
-  it('keeps the finalizer while initContext throws in a deletion, reports the error, and retries', async () => {
+  it('the framework keeps the finalizer while initContext throws in a deletion, reports the error, and retries', async () => {
     const scene = await open();
     let isBroken = false;
     let tries = 0;
@@ -177,7 +177,7 @@ export function readinessSuite(open: OpenScene): void {
     expect(scene.calls.filter((call) => call === 'r1 deleted a')).to.have.length(1);
   });
 
-  it('keeps the finalizer while handles throws in a deletion, reports the error, and retries', async () => {
+  it('the framework keeps the finalizer while handles throws in a deletion, reports the error, and retries', async () => {
     const scene = await open();
     let isBroken = false;
     const handles = (): boolean => {
@@ -202,7 +202,7 @@ export function readinessSuite(open: OpenScene): void {
     await scene.until(() => scene.isGone('a'));
   });
 
-  it('names the objects that a deletion waits for', async () => {
+  it('the framework names the objects that a deletion waits for', async () => {
     const scene = await open();
     let isOver = false;
     const r1 = scene.resource('r1', {
@@ -220,7 +220,7 @@ export function readinessSuite(open: OpenScene): void {
     await scene.until(() => scene.isGone('a'));
   });
 
-  it('names another object that a deletion waits for soon, although its retry comes much later', async () => {
+  it('the framework names another object that a deletion waits for soon, although its retry comes much later', async () => {
     const scene = await open();
     const held = new Set(['r1', 'r2']);
     const [r1, r2] = ['r1', 'r2'].map((name) =>
@@ -246,7 +246,7 @@ export function readinessSuite(open: OpenScene): void {
     await scene.until(() => scene.isGone('a'));
   });
 
-  it('starts later resources when the workloads of an earlier one have rolled out, with waitUntilReady', async () => {
+  it('the framework starts later resources when the workloads of an earlier one have rolled out, with waitUntilReady', async () => {
     const scene = await open();
     const database = objectsResource<Gadget, typeof Deployment>({
       ...{ name: 'database', types: [Deployment], waitUntilReady: true },

@@ -23,7 +23,7 @@ const both = (version: string): readonly string[] =>
 
 /** Declares which set reconciles an object. */
 export function routingSuite(open: OpenScene): void {
-  it("runs the resource set that handles the object, and another set when the object's version changes", async () => {
+  it("the framework runs the resource set that handles the object, and another set when the object's version changes", async () => {
     const scene = await open();
     scene.run({ resourceRouter: routerOf(scene) });
     await scene.create('a', { spec: { version: 'v1' } });
@@ -37,7 +37,7 @@ export function routingSuite(open: OpenScene): void {
     expect(deletes).to.deep.equal(['v2-r2 deleted a', 'v2-r1 deleted a']);
   });
 
-  it('adds no finalizer and reports nothing when no set handles the object', async () => {
+  it('the framework adds no finalizer and reports nothing when no set handles the object', async () => {
     const scene = await open();
     scene.run({ resourceRouter: routerOf(scene) });
     await scene.create('other', { spec: { version: 'v3' } });
@@ -51,7 +51,7 @@ export function routingSuite(open: OpenScene): void {
     expect(await scene.isGone('other')).to.equal(true);
   });
 
-  it('warns about a deleted object that keeps its finalizer because no set handles it now', async () => {
+  it('the framework warns about a deleted object that keeps its finalizer because no set handles it now', async () => {
     const scene = await open();
     scene.run({ resourceRouter: routerOf(scene) });
     await scene.create('a', { spec: { version: 'v1' } });
@@ -70,7 +70,7 @@ export function routingSuite(open: OpenScene): void {
     expect(scene.calls).to.include('v1-r1 deleted a');
   });
 
-  it('removes the finalizer when a set handles the object again, even if the object does not change', async () => {
+  it('the framework removes the finalizer when a set handles the object again, even if the object does not change', async () => {
     const scene = await open();
     let isBack = true;
     const resourceRouter = routerOf(scene, () => (isBack ? ['v1'] : []));
@@ -84,7 +84,7 @@ export function routingSuite(open: OpenScene): void {
     await scene.until(() => scene.isGone('a'));
   });
 
-  it('warns about each deleted object that no set handles, even if an earlier one had the same name', async () => {
+  it('the framework warns about each deleted object that no set handles, even if an earlier one had the same name', async () => {
     const scene = await open();
     scene.run({ resourceRouter: routerOf(scene) });
     for (const warnings of [1, 2]) {
@@ -98,7 +98,7 @@ export function routingSuite(open: OpenScene): void {
     }
   });
 
-  it('does not report that several sets handle a paused object', async () => {
+  it('the framework does not report that several sets handle a paused object', async () => {
     const scene = await open();
     scene.run({ resourceRouter: routerOf(scene, both) });
     const annotations = { 'operator-builder.io/paused': 'true' };
@@ -108,7 +108,7 @@ export function routingSuite(open: OpenScene): void {
     expect(await scene.condition('a', 'ResourceSetsOverlap')).to.equal(undefined);
   });
 
-  it('reports sets that handle the same object by a condition and an Event, reconciles nothing, and does not retry', async () => {
+  it('the framework reports sets that handle the same object by a condition and an Event, reconciles nothing, and does not retry', async () => {
     const scene = await open();
     scene.run({ resourceRouter: routerOf(scene, both) });
     await scene.create('a', { spec: { version: 'both' } });
@@ -132,7 +132,7 @@ export function routingSuite(open: OpenScene): void {
     expect(await scene.condition('a', 'Paused')).to.equal(undefined);
   });
 
-  it('reports sets that handle the same object without overwriting the report of another framework again and again', async () => {
+  it('the framework reports sets that handle the same object without overwriting the report of another framework again and again', async () => {
     const scene = await open();
     for (const name of ['one', 'two']) {
       scene.run({ name, readyCondition: false, resourceRouter: routerOf(scene, both) });
@@ -163,7 +163,7 @@ export function routingSuite(open: OpenScene): void {
     });
   });
 
-  it('names the set whose function handles throws', async () => {
+  it('the framework names the set whose function handles throws', async () => {
     const scene = await open();
     const resources = [scene.resource('r1')];
     const handles = (object: Gadget): boolean => object.spec?.size?.includes('large') as boolean;

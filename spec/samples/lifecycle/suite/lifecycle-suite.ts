@@ -27,7 +27,7 @@ export function lifecycleSuite(newTarget: NewTarget): void {
   });
   afterEach(() => stage.close());
 
-  it('deploys 1.0.0 with one write per object; after a restart it neither writes nor records events', async () => {
+  it('the operator deploys 1.0.0 with one write per object; after a restart it neither writes nor records events', async () => {
     await stage.start('1.0.0');
     await stage.create();
     await stage.deployed('1.0.0');
@@ -83,7 +83,7 @@ export function lifecycleSuite(newTarget: NewTarget): void {
     await leave();
   });
 
-  it('changes labels in 2.0.0: a new Deployment replaces the old one, and there are always pods that serve', async () => {
+  it('the operator changes labels in 2.0.0: a new Deployment replaces the old one, and there are always pods that serve', async () => {
     await deploy('1.1.0');
     const before = await stage.objects();
     await stage.replaceBy('2.0.0');
@@ -109,7 +109,7 @@ export function lifecycleSuite(newTarget: NewTarget): void {
     await leave();
   });
 
-  it('refuses a downgrade with a condition and an event, and changes nothing', async () => {
+  it('the operator refuses a downgrade with a condition and an event, and changes nothing', async () => {
     await deploy('2.0.0');
     const [before, { status: old }] = [await stage.objects(), await stage.config()];
     await stage.stop();
@@ -134,7 +134,7 @@ export function lifecycleSuite(newTarget: NewTarget): void {
     await leave();
   });
 
-  it('reverts edits and deletions, but keeps labels of users and the data of ConfigMaps', async () => {
+  it('the operator reverts edits and deletions, but keeps labels of users and the data of ConfigMaps', async () => {
     await deploy('1.1.0');
     const key = { name: server, namespace: stage.namespace };
     const ports = [{ name: 'debug', containerPort: 9_229 }];
@@ -164,7 +164,7 @@ export function lifecycleSuite(newTarget: NewTarget): void {
     await leave();
   });
 
-  it('applies the replicas, the placement and the labels of its configuration to the pods', async () => {
+  it('the operator applies the replicas, the placement and the labels of its configuration to the pods', async () => {
     await deploy('1.0.0');
     const nodePlacement = { nodeSelector: { 'kubernetes.io/os': 'linux' } };
     const tolerations = [{ key: 'infra', operator: 'Exists' }];

@@ -27,7 +27,7 @@ export function parseableSuite(newTarget: NewTarget): void {
   });
   afterEach(() => stage.stop());
 
-  it('deploys each example tenant, and leaves nothing after its deletion', async () => {
+  it('the operator deploys each example tenant, and leaves nothing after its deletion', async () => {
     await stage.start();
     for (const sample of await sampleNames()) {
       await stage.create(sample);
@@ -49,7 +49,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('creates the four objects of a node with four writes, then sends none', async () => {
+  it('the operator creates the four objects of a node with four writes, then sends none', async () => {
     await stage.start();
     await stage.operator.requests();
     await stage.create('persistent', oneClaim);
@@ -66,7 +66,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     expect(await operatorAnswered(stage)).to.deep.equal([]);
   });
 
-  it('changes nothing after a restart of the operator', async () => {
+  it('the operator changes nothing after it is restarted', async () => {
     await stage.start();
     await stage.create('persistent');
     await stage.create('ordered');
@@ -82,7 +82,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     expect(omit(after, 'ParseableTenant')).to.deep.equal(omit(before, 'ParseableTenant'));
   });
 
-  it('restarts only the pods of nodes that use a changed value, one type of node after the other', async () => {
+  it('the operator restarts only the pods of nodes that use a changed value, one type of node after the other', async () => {
     await stage.start();
     await stage.create('ordered');
     await stage.available('ordered');
@@ -108,7 +108,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     expect(rolled.filter((pod) => ingestors.includes(pod))).to.deep.equal([]);
   });
 
-  it('stops at a StatefulSet that never becomes ready, and reports it', async () => {
+  it('the operator stops at a StatefulSet that never becomes ready, and reports it', async () => {
     await stage.start();
     await stage.create('ordered');
     await stage.available('ordered');
@@ -123,7 +123,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     expect(await stage.podsOf('querier')).to.deep.equal(queriers);
   });
 
-  it('prunes the objects of a removed node, but not its PersistentVolumeClaims', async () => {
+  it('the operator prunes the objects of a removed node, but not its PersistentVolumeClaims', async () => {
     await stage.start();
     await stage.create('ordered', (spec) => withClaim(spec, 'staged'));
     await stage.available('ordered');
@@ -136,7 +136,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     expect(left).to.include.members(['Deployment stateless-querier', 'ConfigMap querier-back']);
   });
 
-  it('prunes the PersistentVolumeClaims of a removed node if the tenant requests it', async () => {
+  it('the operator prunes the PersistentVolumeClaims of a removed node if the tenant requests it', async () => {
     await stage.start();
     const { metadata } = await stage.create('ordered', (spec) => withClaim(spec, 'staged'));
     await stage.available('ordered');
@@ -150,7 +150,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('keeps the PersistentVolumeClaims of a removed node when the tenant no longer requests their deletion', async () => {
+  it('the operator keeps the PersistentVolumeClaims of a removed node when the tenant no longer requests their deletion', async () => {
     await stage.start();
     const { metadata } = await stage.create('ordered', (spec) => withClaim(spec, 'staged'));
     const key = { name: metadata.name ?? '', namespace: stage.namespace };
@@ -165,7 +165,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     expect(await stage.objects()).to.include('PersistentVolumeClaim ingestor-staged-data');
   });
 
-  it('changes the configuration and the type of a node in place', async () => {
+  it('the operator changes the configuration and the type of a node in place', async () => {
     await stage.start();
     const { metadata } = await stage.create('ephemeral');
     await stage.available('ephemeral');
@@ -187,7 +187,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     expect(metadata.name).to.equal('ephemeral');
   });
 
-  it('does not count a workload of another tenant as one of its nodes', async () => {
+  it('the operator does not count a workload of another tenant as one of its nodes', async () => {
     await stage.start();
     await stage.create('ephemeral');
     await stage.available('ephemeral');
@@ -200,7 +200,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     });
   });
 
-  it('does not mix the objects of two tenants in one namespace', async () => {
+  it('the operator does not mix the objects of two tenants in one namespace', async () => {
     await stage.start();
     await stage.create('ephemeral');
     await stage.create('multi-node');
@@ -219,7 +219,7 @@ export function parseableSuite(newTarget: NewTarget): void {
   });
 
   for (const [title, change, message] of badSpecs) {
-    it(`reports ${title}, and changes nothing`, async () => {
+    it(`the operator reports ${title}, and changes nothing`, async () => {
       await stage.start();
       await stage.create('multi-node');
       await stage.available('multi-node');
@@ -238,7 +238,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     });
   }
 
-  it('takes over the objects of the original Parseable operator, and recreates workloads if the tenant allows it', async () => {
+  it('the operator takes over the objects of the original Parseable operator, and recreates workloads if the tenant allows it', async () => {
     const tenant = await stage.create('multi-node');
     const original = await createAsOriginal(target.admin, tenant);
     const allowing = { metadata: { annotations: { [onImmutableAnnotation]: 'recreate' } } };
@@ -253,7 +253,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     expect(configMap.data).to.deep.equal(tenant.spec.parseableConfig[0]?.env);
   });
 
-  it('reports an immutable selector unless the tenant allows to recreate the workload', async () => {
+  it('the operator reports an immutable selector unless the tenant allows to recreate the workload', async () => {
     const tenant = await stage.create('multi-node');
     const original = await createAsOriginal(target.admin, tenant);
     await stage.start();
@@ -267,7 +267,7 @@ export function parseableSuite(newTarget: NewTarget): void {
     expect(kept.metadata.uid).to.equal(original.metadata.uid);
   });
 
-  it('handles a tenant that is deleted and created again at once', async () => {
+  it('the operator handles a tenant that is deleted and immediately created again', async () => {
     await stage.start();
     await stage.create('persistent');
     await stage.available('persistent');

@@ -26,7 +26,7 @@ export function resourceChainSuite(newTarget: NewTarget): void {
   });
   afterEach(() => stage.stop());
 
-  it('creates a site with one write per object, then sends none', async () => {
+  it('the operator creates a site with one write per object, then sends none', async () => {
     await stage.start();
     await stage.operator.requests();
     await stage.create();
@@ -45,7 +45,7 @@ export function resourceChainSuite(newTarget: NewTarget): void {
     await stage.gone();
   });
 
-  it('changes a running site from v1 to v2 and back, while objects of both versions keep their UIDs and pods', async () => {
+  it('the operator changes a running site from v1 to v2 and back, while objects of both versions keep their UIDs and pods', async () => {
     await stage.start();
     await stage.create();
     await stage.settled('v1');
@@ -76,7 +76,7 @@ export function resourceChainSuite(newTarget: NewTarget): void {
     await stage.gone();
   });
 
-  it('keeps the finalizer of a deleted site until the registry has released its domain', async () => {
+  it('the operator keeps the finalizer of a deleted site until the registry has released its domain', async () => {
     await stage.start();
     await stage.create();
     await stage.settled('v1');
@@ -104,7 +104,7 @@ export function resourceChainSuite(newTarget: NewTarget): void {
     expect(kept.length).to.be.within(1, 2);
   });
 
-  it('ignores a site until it has the label that selects a resource set', async () => {
+  it('the operator ignores a site until it has the label that selects a resource set', async () => {
     await stage.start();
     await stage.create({});
     await stage.patch({ metadata: { annotations: { touched: 'yes' } } });
@@ -115,7 +115,7 @@ export function resourceChainSuite(newTarget: NewTarget): void {
     await stage.gone();
   });
 
-  it("reverts changes and deletions of a site's objects", async () => {
+  it("the operator reverts changes and deletions of a site's objects", async () => {
     await stage.start();
     await stage.create();
     await stage.settled('v1');
@@ -132,7 +132,7 @@ export function resourceChainSuite(newTarget: NewTarget): void {
     await stage.gone();
   });
 
-  it('waits for a domain that another site is releasing', async () => {
+  it('the operator waits for a domain that another site is releasing', async () => {
     await stage.registry.register(stage.domain, 'another');
     await stage.registry.release(stage.domain);
     await stage.start();
@@ -144,7 +144,7 @@ export function resourceChainSuite(newTarget: NewTarget): void {
     await stage.gone();
   });
 
-  it('reports a domain that belongs to another site, and creates no objects', async () => {
+  it('the operator reports a domain that belongs to another site, and creates no objects', async () => {
     await stage.registry.register(stage.domain, 'another');
     await stage.start();
     await stage.create();
