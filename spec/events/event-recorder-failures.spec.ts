@@ -68,7 +68,7 @@ describe('EventRecorder', () => {
       expect(fake.calls).to.have.length(3);
     });
 
-    describe('when writes about one object fail', () => {
+    describe('with several objects', () => {
       const aboutIn = (namespace: string, name = namespace): ObjectEvent =>
         event({ regarding: { ...regarding, namespace, name } });
       const shownAt = ({ body }: FakeCall): KubernetesObject['metadata'] =>

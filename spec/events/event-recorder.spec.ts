@@ -57,7 +57,7 @@ describe('EventRecorder', () => {
   });
 
   describe('with events that repeat', () => {
-    it('updates the count of the Event, immediately for the second occurrence', async () => {
+    it('updates the count of the Event, and does so immediately when the event occurs for the second time', async () => {
       const { clock, fake, recorder, counts } = setUp();
       recorder.record(event());
       await clock.advance(1_000);

@@ -27,7 +27,7 @@ describe('createJsonPatch', () => {
     });
   }
 
-  it('treats names of prototype members as data', () => {
+  it('treats keys such as constructor and __proto__ as data', () => {
     const to: unknown = JSON.parse('{"__proto__":0,"constructor":{"prototype":1}}');
     const patch = createJsonPatch({}, to);
     expect(patch.map(({ path }) => path)).to.deep.equal(['/__proto__', '/constructor']);

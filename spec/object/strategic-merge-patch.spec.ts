@@ -234,7 +234,7 @@ describe('applyStrategicMergePatch', () => {
     expect(patch).to.throw('lists of lists are not supported').with.property('status', 422);
   });
 
-  it('treats names of prototype members as data', () => {
+  it('treats keys such as constructor and __proto__ as data', () => {
     const patch = JSON.parse('{"__proto__": {"polluted": true}, "a": 1}') as Fields;
     const result = merged({ constructor: 'x' }, patch);
     expect(JSON.stringify(result)).to.equal(

@@ -121,7 +121,7 @@ describe('The finalizer of an operator', () => {
 
   for (const labels of [undefined, { tier: 'gold' }]) {
     const title = labels === undefined ? 'adds another finalizer' : 'adds one and a label';
-    it(`when it is added, starts a reconcile if another client ${title}`, async () => {
+    it(`starts a reconcile after it is added if another client ${title}`, async () => {
       reconciling();
       await startWithObject();
       const finalizers = [finalizer, 'example.com/other'];

@@ -96,7 +96,7 @@ describe('A deployed operator that answers requests for plans', () => {
     expect(text).to.include('Plan for Shop kube-system/a');
   });
 
-  it('reads a megabyte of JSON', async () => {
+  it('accepts a megabyte of JSON', async () => {
     const { status, text } = await ask(
       shop({ greeting: 'x'.repeat(1_000_000) }, 'large'),
       'o',

@@ -138,7 +138,7 @@ describe('A manager whose API server is unreachable for two minutes', () => {
     expect(setup.clock.pendingTimers).to.equal(0);
   });
 
-  it('leads again afterwards without a restart with whenLeadershipIsLost: standby', async () => {
+  it('with whenLeadershipIsLost: standby, leads again after the outage without a restart', async () => {
     const { setup, manager } = await setUp({ whenLeadershipIsLost: 'standby' });
     const [seen, log]: [string[], string[]] = [[], []];
     manager.add(watcher(seen));

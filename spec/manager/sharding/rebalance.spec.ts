@@ -63,7 +63,7 @@ describe('rebalance', () => {
   });
 });
 
-describe('parseAssignment', () => {
+describe('parseAssignment and formatAssignment', () => {
   const anyAssignment = fc.record({
     epoch: fc.integer({ min: 1 }),
     slots: fc.array(

@@ -97,7 +97,7 @@ describe('The HTTPS listener of webhooks', () => {
     });
   }
 
-  it('keeps idle connections longer than API servers, which keep them for 90 s', async () => {
+  it('keeps idle connections open for longer than API servers, which close them after 90 s', async () => {
     const server = await serving([webhook], own);
     const ca = own.authority;
     const port = server.server.port ?? 0;

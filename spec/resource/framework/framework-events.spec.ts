@@ -412,7 +412,7 @@ describe('the metrics of a Framework', () => {
     return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ')));
   };
 
-  it('count reconciles and watch events, and collect creation and deletion times', async () => {
+  it('count reconciles and watch events, and contain the creation and deletion times of objects', async () => {
     const scene = await open();
     const registry = new Registry();
     let isReady = false;

@@ -37,7 +37,7 @@ describe('the Parseable sample as a process', function () {
     expect(stdout).not.to.include('\u001b');
   });
 
-  it('runs as deployed: installs its CRD, logs JSON lines, exits with 0 on SIGTERM', async () => {
+  it('runs as in a deployment: installs its CRD, logs JSON lines, exits with 0 on SIGTERM', async () => {
     const cluster = await EmbeddedCluster.start({ simulateWorkloads: true, port: 0 });
     const folder = await mkdtemp(join(tmpdir(), 'parseable-'));
     try {

@@ -180,7 +180,7 @@ export function changesSuite(open: OpenScene): void {
     expect(await scene.writes()).to.deep.equal([]);
   });
 
-  it('objects are changed by a patch that contains only the difference, and by none if there is no difference', async () => {
+  it('objects are changed by a patch that contains only the difference, and are not patched without a difference', async () => {
     const scene = await open();
     const { client } = scene.operator;
     const patchOf = async (...names: readonly string[]) => {
