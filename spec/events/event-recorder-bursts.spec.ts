@@ -299,7 +299,7 @@ describe('EventRecorder', () => {
       expect(clock.pendingTimers).to.equal(0);
     });
 
-    it('groups the events of at most maxQueued owners at a time, and writes those of other owners at once', async () => {
+    it('delays the events of at most maxQueued owners at a time, and writes those of the first owner early', async () => {
       const { clock, fake, recorder } = setUp({ maxQueued: 2 });
       for (const name of ['a', 'b', 'c']) {
         recorder.record(wrote('ConfigMap x', { regarding: { ...regarding, name } }));

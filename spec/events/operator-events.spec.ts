@@ -81,7 +81,7 @@ describe('OperatorEvents', () => {
     });
   }
 
-  it('finds the same listeners again to list and to remove them', () => {
+  it('lists and removes listeners by the functions that were passed to it', () => {
     const events = new OperatorEvents();
     const seen: string[] = [];
     const listener = function (this: { name: string } | OperatorEvents): void {

@@ -107,7 +107,7 @@ describe('The feed of cluster changes', () => {
     expect(told('v1', 'Event', { ...event, type: 'Warning' })).to.include({ mark: 'warned' });
   });
 
-  it('omits Leases, changes of metadata alone, and changes in system namespaces', () => {
+  it('omits Leases, changes of the resourceVersion alone, and changes in system namespaces', () => {
     expect(told('coordination.k8s.io/v1', 'Lease', {})).to.equal(undefined);
     expect(
       told(

@@ -118,7 +118,7 @@ describe('uncoveredPaths, the desired fields that a manager does not own', () =>
       expect(uncovered(entry, fields, live({ a: '2' }, others))).to.deep.equal(['free.k.a']);
     });
 
-    it('contains members that other managers removed, but not empty values, which a server written in Go omits', () => {
+    it('contains members that other managers removed, but not empty values, which Go omits in JSON', () => {
       const values = {
         text: '',
         zero: 0,

@@ -241,7 +241,7 @@ describe('withRetry', () => {
     });
   }
 
-  it('retries if only some of several errors need a change before they can end', async () => {
+  it('retries if only some of several errors last until something is changed', async () => {
     let left = 1;
     const act = (): void => {
       if (left-- > 0) throw new ReconcileFailedError([notOurs, flaky], []);

@@ -81,7 +81,7 @@ describe('assertNothingLeft', () => {
     expect(message).to.include('ConfigMap default/shop is still there: example.com/work holds it');
   });
 
-  it('ignores objects of other owners, objects in the option keep, and dry runs', async () => {
+  it('ignores objects of other owners, objects for which the option keep returns true, and dry runs', async () => {
     const other = await cluster().client().create(configMap('other'));
     await operator.create(owned('of-other', other));
     await operator.create(configMap('backup'));

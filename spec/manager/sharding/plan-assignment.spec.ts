@@ -81,7 +81,7 @@ describe('planAssignment, which computes the next record of slots and members', 
     ]);
   });
 
-  it('reassigns at once the slots of a member that was expelled, but not those of a member whose Lease is missing', () => {
+  it('reassigns at once the slots of a member that has left for good, but not those of a member whose Lease is missing', () => {
     const both = record(3, 'a a b b');
     expect(planned(both, 'a', { standings: { b: gone } })).to.deep.equal([4, 'a a a a', {}]);
     expect(planned(both, 'a', { standings: { b: missing } })).to.deep.equal([

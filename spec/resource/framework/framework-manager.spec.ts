@@ -182,7 +182,7 @@ describe('a Framework in a Manager', () => {
     }, 5_000);
   });
 
-  it('can run only once at a time, and belongs to one manager only', async () => {
+  it('can be started only once, and belongs to one manager only', async () => {
     const scene = await start();
     const running = scene.run();
     await scene.create('a');
@@ -207,7 +207,7 @@ describe('a Framework in a Manager', () => {
     expect(framework.addTo(second).name).to.equal('shop');
   });
 
-  it('ignores calls of updateFunc on a replica that does not lead, or has stopped', async () => {
+  it('ignores events of other informers on a replica that does not lead, or has stopped', async () => {
     const scene = await start();
     const election = { name: 'shop', namespace: 'default', releaseOnCancel: true };
     const replica = (name: string) =>

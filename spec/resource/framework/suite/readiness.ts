@@ -220,7 +220,7 @@ export function readinessSuite(open: OpenScene): void {
     await scene.until(() => scene.isGone('a'));
   });
 
-  it('the framework names another object that a deletion waits for soon, although its retry comes much later', async () => {
+  it('the framework soon names another resource that a deletion waits for, although the retry comes much later', async () => {
     const scene = await open();
     const held = new Set(['r1', 'r2']);
     const [r1, r2] = ['r1', 'r2'].map((name) =>
