@@ -197,6 +197,19 @@ describe('ResourceQuotas', () => {
     expect(why(body.message)).to.match(/^exceeded quota: q, requested: services.loadbalancers=1/);
   });
 
+  it('count the Services of a type that exist already', async () => {
+    const api = await withQuota({ 'services.loadbalancers': '1' });
+    const service = (name: string): object => ({
+      metadata: { name },
+      spec: { type: 'LoadBalancer', ports: [{ port: 80 }] },
+    });
+    await api.create(path('services'), service('a'));
+    const { body } = await api.call('POST', path('services'), service('b'));
+    expect(why(body.message)).to.equal(
+      'exceeded quota: q, requested: services.loadbalancers=1, used: services.loadbalancers=1, limited: services.loadbalancers=1',
+    );
+  });
+
   it('count sidecars, and the resources of whole Pods', async () => {
     const api = await withQuota({ 'requests.cpu': '1' });
     const exceeded = async (given: object): Promise<string> => {
