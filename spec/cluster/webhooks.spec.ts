@@ -484,7 +484,7 @@ describe('webhooks on the embedded and on a real API server', () => {
       { method: 'POST', path: shops('v1'), body: shop('v1', 'c') },
       { path: `${shops('v2')}/c` },
     ];
-    // The number of requests may differ: only the responses are compared.
+    // Compares the answers to clients only: the servers may send different numbers of requests to the webhook.
     const made: Step = { method: 'POST', path: definitions, body };
     try {
       const answers: unknown[][] = [];

@@ -143,7 +143,7 @@ describe('cancellation, flags, unwrap and retries in a resource chain', () => {
     });
   }
 
-  describe('flags of the context', () => {
+  describe('a resource that sets flags of the context', () => {
     for (const times of [0, 1, 3]) {
       const told = times === 0 ? 'unset' : `set ${times === 1 ? 'once' : 'three times'}`;
       for (const { name, set, isSet } of flags) {

@@ -215,7 +215,7 @@ export interface JoinPlan {
 /** One side of an equality: an expression over one source. */
 interface SideOf {
   readonly source: number;
-  /** Index of the side among the sides of its source. */
+  /** Index of the expression among those of the same source, over all equalities of the condition. */
   readonly side: number;
 }
 
@@ -271,7 +271,7 @@ function orderFrom(start: number, planning: Planning): JoinStep[] {
   }
 }
 
-/** Returns the look-up of the next source; undefined if the order already contains all sources. */
+/** Returns how the join looks up the next source; undefined if `bound` already contains all sources. */
 function nextStep(
   bound: readonly number[],
   { equalities, indexes }: Planning,

@@ -154,7 +154,9 @@ export function compileDocumentPath(source: unknown, site: PathSite): DocumentPa
   if (path === undefined) return undefined;
   const wrong = notOnePlace(path);
   if (wrong !== undefined) {
-    context.report({ message: `${stage}: want the path of one place: ${wrong}` });
+    context.report({
+      message: `${stage}: want a path that names one field or list item: ${wrong}`,
+    });
     return undefined;
   }
   const find = compileFinder(path);

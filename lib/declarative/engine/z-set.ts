@@ -116,7 +116,7 @@ export function canonicalText(value: unknown): string {
 
 type ListText = (list: readonly unknown[]) => string | undefined;
 
-/** Returns the text of a list with a known digest; no JSON starts like it. */
+/** Returns `#` and the digest of a list if it is known. No JSON starts with `#`, so no other value has this text. */
 function knownText(list: readonly unknown[]): string | undefined {
   const known = knownList(list);
   return known && `#${known.digest}`;

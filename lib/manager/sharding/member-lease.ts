@@ -53,8 +53,8 @@ function acknowledgementIn(text: string | undefined): Acknowledgement | undefine
 }
 
 /**
- * Reads the Lease with the record.
- * @throws OperatorError `InvalidObject`: the record can't be read.
+ * Returns the assignment of shards that an annotation of `lease` holds.
+ * @throws OperatorError `InvalidObject`: the annotation can't be read.
  */
 export function storedAssignmentOf({ metadata }: Lease, slotCount: number): StoredAssignment {
   const { uid = '', resourceVersion = '', annotations } = metadata;

@@ -107,9 +107,9 @@ function refuseSharedNames(webhooks: readonly AdmissionWebhook[]): void {
 }
 
 /**
- * Returns the entries, with `matchPolicy: Exact` where it is not set and every version of the kind has at least as
- * many entries for the same requests, with the same failure policy. With `Equivalent`, the server's default, the API
- * server would send each request to the entries of all versions, and convert objects that are not validated yet.
+ * Returns the entries. An entry without `matchPolicy` gets `Exact` if each other version of its kind has at least as
+ * many entries as its own version for the same requests, with the same failure policy. With `Equivalent`, the default,
+ * the API server would send each request to the entries of all versions, and convert objects before their validation.
  * @param webhooks - webhooks whose resources list their versions, such as `conversionWebhook`
  */
 export function withMatchPolicies(

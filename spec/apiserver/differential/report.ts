@@ -55,7 +55,7 @@ export function reportOf(
   return { subject, requests, agreed, listed, agreedLater, uses, unlisted, unused };
 }
 
-/** Returns whether every difference is listed, and every entry for the subject needed. */
+/** Returns true if the list of known differences has each difference that was found, and no other for the subject. */
 export function isClean({ unlisted, unused }: Report): boolean {
   return unlisted.length === 0 && unused.length === 0;
 }

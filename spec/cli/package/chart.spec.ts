@@ -180,7 +180,7 @@ describe('The chart of a program with webhooks', () => {
     metadata: { labels: { app: 'shops' }, annotations: { a: 'b' } },
   });
 
-  it('mounts the certificate only if webhooks are enabled, and adds values to lists and maps', async () => {
+  it('mounts the certificate only if webhooks are enabled, and appends the lists and maps of values.yaml to those of the manifest', async () => {
     const { files } = await chart(manager);
     expect(files.get('templates/deployment-manager.yaml')).to.equal(
       lines(

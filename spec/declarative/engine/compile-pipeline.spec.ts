@@ -84,22 +84,26 @@ describe('compilePlan', () => {
     ],
     [
       { '@unwind': '$' },
-      ['pipeline["@unwind"]: @unwind: want the path of one place: $ is the document itself'],
+      [
+        'pipeline["@unwind"]: @unwind: want a path that names one field or list item: $ is the document itself',
+      ],
     ],
     [
       { '@unwind': '$.a[*]' },
       [
-        'pipeline["@unwind"]: @unwind: want the path of one place: names and indexes, no wildcard, slice, filter or ..',
+        'pipeline["@unwind"]: @unwind: want a path that names one field or list item: names and indexes, no wildcard, slice, filter or ..',
       ],
     ],
     [
       { '@unwind': '$[0]' },
-      ['pipeline["@unwind"]: @unwind: want the path of one place: a document is a map, not a list'],
+      [
+        'pipeline["@unwind"]: @unwind: want a path that names one field or list item: a document is a map, not a list',
+      ],
     ],
     [
       { '@unwind': '$$.a' },
       [
-        'pipeline["@unwind"]: @unwind: want the path of one place: $$ is not available outside list operators',
+        'pipeline["@unwind"]: @unwind: want a path that names one field or list item: $$ is not available outside list operators',
       ],
     ],
     [{ '@select': 'text' }, ['pipeline["@select"]: @select: want true or false, got a string']],

@@ -369,7 +369,7 @@ describe('the lifecycle of declarative controllers', () => {
     });
   });
 
-  it('does not read views that were written in an earlier term of leadership', async () => {
+  it('does not use what views held in an earlier term of leadership', async () => {
     const leadership = new ScriptedLeadership();
     scene = await ControllerScene.start({
       leaderElection: leadership,

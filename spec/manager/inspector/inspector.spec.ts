@@ -222,7 +222,7 @@ describe('The inspector', () => {
     expect(await section('sources')).to.match(/widget not served/);
   });
 
-  it('shows why a cache cannot be filled if its kind is served and permitted', async () => {
+  it('shows the error of a cache whose lists fail, although its kind is served and RBAC allows them', async () => {
     const away = () => {
       throw new OperatorError('ConnectionFailed', 'the server is away');
     };

@@ -352,7 +352,7 @@ export function operatorTroubleSuite(newTarget: NewTarget): void {
     });
   }
 
-  it('the operator only warns, once, if finalizes sets a status in a controller with status: false', async () => {
+  it('the operator warns once, and goes on, if the handler of finalizes() sets a status in a controller with status: false', async () => {
     stage.operator
       .for(Tenant, { status: false })
       .reconciles(() => undefined)

@@ -34,7 +34,8 @@ export function fields(seed: number, count: number): readonly Scenario[] {
 }
 
 /**
- * The same values as changes of a stored object: which fields are immutable, and what an update keeps.
+ * Returns updates of stored objects to the values that `fields` creates objects with. They show which fields are
+ * immutable, and what an update keeps.
  * @param count - fields of each kind
  */
 export function changes(seed: number, count: number): readonly Scenario[] {

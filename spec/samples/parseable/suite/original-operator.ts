@@ -4,8 +4,9 @@ import { ownerReferenceTo } from '../../../../lib/object/owner-reference.js';
 import type { ParseableTenant } from '../../../../samples/parseable/tenant.js';
 
 /**
- * Creates the objects of the first node like the original operator: by create, as the manager
- * `manager`, with selectors that do not name the node, and with an obsolete ConfigMap entry.
+ * Creates the objects of the first entry of `spec.nodes` as the operator in Go creates them that the sample replaces:
+ * with `create` and the field manager `manager`, with selectors that do not name the node, and with a ConfigMap entry
+ * that the sample does not have.
  */
 export async function createAsOriginal(
   client: Client,
