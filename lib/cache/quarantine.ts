@@ -76,7 +76,7 @@ export class Quarantine<T extends KubernetesObject> {
     const { reason, kind, namespace, name } = object;
     const fields = { kind, namespace, name, uid, resourceVersion, reason };
     this.#options.logger.error(
-      `${kind}: the cache quarantined an object, which it cannot serve; change or delete it`,
+      `${kind}: the cache quarantined an object, which it cannot serve; correct the object, or the transform or index that the reason names`,
       fields,
     );
     this.#options.onQuarantined(object);

@@ -193,7 +193,11 @@ function segment(
     throw invalid(type, target, `namespace: want a string, got ${typeof value}`);
   }
   if (!isPathSegment(value)) {
-    throw invalid(type, target, `want a name without / and %, got ${JSON.stringify(value)}`);
+    throw invalid(
+      type,
+      target,
+      `want a name without / and % that is not empty, . or .., got ${JSON.stringify(value)}`,
+    );
   }
   return encodeURIComponent(value);
 }

@@ -303,7 +303,7 @@ export function resolveHotLoopOptions(options: HotLoopOptions): Resolved<HotLoop
     const got = JSON.stringify({ maxRepeats, maxWrites, windowMs, baseDelayMs, maxDelayMs });
     throw new OperatorError(
       'InvalidOption',
-      `hotLoop: want 1 or more for each option, and maxDelayMs from baseDelayMs on, got ${got}`,
+      `hotLoop: want 1 or more for each option, and a maxDelayMs of at least baseDelayMs, got ${got}`,
     );
   }
   return { maxRepeats, maxWrites, windowMs, baseDelayMs, maxDelayMs };

@@ -63,7 +63,7 @@ function checked(key: ReconcileKey): ReconcileKey {
   }
   const remedy = isObjectItself(key)
     ? 'it is an object: return keyOf(object)'
-    : 'want { namespace, name } without slashes';
+    : 'want { namespace, name } without slashes, and a name that is not empty';
   throw new OperatorError('InvalidValue', `no object has the key ${shown(key)}; ${remedy}`);
 }
 

@@ -285,7 +285,7 @@ class OwnerScopes {
           this.#known.set(client, { type: known.type, atMs: clock.monotonicMs() });
           return known.type;
         }
-        logger.warn('the kind of the owners could not be looked up; tried again', {
+        logger.warn('the kind of the owners could not be looked up, and will be looked up again', {
           kind: this.#owner.kind,
           error,
         });

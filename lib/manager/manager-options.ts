@@ -175,7 +175,9 @@ export function checkClusterName(name: string, taken: Pick<ReadonlySet<string>, 
   if (taken.has(name))
     throw invalid(`two clusters are called ${name}; give one of them another name`);
   if (name === '' || name.includes('/'))
-    throw invalid(`cluster name: want a name without a slash, got ${JSON.stringify(name)}`);
+    throw invalid(
+      `cluster name: want a name that is not empty and has no slash, got ${JSON.stringify(name)}`,
+    );
 }
 
 function refuseOtherText(option: string, text: string, known: readonly string[]): void {

@@ -55,7 +55,7 @@ export async function awaitingChains<T extends KubernetesObject, R>(
     const used = usedBuilder(context);
     if (used !== undefined) late = await awaitRunning(used);
     if (late.length > 0) {
-      const remedy = 'await each method of a chain';
+      const remedy = 'await each reconcile method of a chain';
       context.logger.warn(`the handler returned before its chain had ended; ${remedy}`);
     }
   }

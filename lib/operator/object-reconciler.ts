@@ -442,7 +442,7 @@ function handled(returned: unknown, by: string, object: KubernetesObject): Resul
   const got = isChain ? 'a chain' : shapeOf(returned);
   const message = `${by} for ${describeObject(object)}: want nothing or a result, got ${got}`;
   const remedy = isChain
-    ? 'return the chain in builds(…), or await each of its methods'
+    ? 'return the chain in builds(…), or await chain.reconcile()'
     : 'return nothing, done() or requeueAfter(ms, message)';
   throw new InvalidResultError(`${message}; ${remedy}`);
 }

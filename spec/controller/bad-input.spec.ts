@@ -97,7 +97,10 @@ describe('a mapper of watches() with bad output', () => {
       [
         ...['undefined', 'object', 'a', 'number', '{}', '{}', '{"name":""}', '{"name":7}'],
         ...['{"name":"a/b"}', '{"name":"an object"}'],
-      ].map((key) => `no object has the key ${key}; want { namespace, name } without slashes`),
+      ].map(
+        (key) =>
+          `no object has the key ${key}; want { namespace, name } without slashes, and a name that is not empty`,
+      ),
     );
     expect(errors.slice(bad.length + 1)).to.deep.equal([unknown]);
   });

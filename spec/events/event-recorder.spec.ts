@@ -269,7 +269,7 @@ describe('EventRecorder', () => {
       expect(clock.pendingTimers).to.equal(0);
     });
 
-    it('counts the unwritten events of a series that has not ended once', async () => {
+    it('counts the unwritten events of an unfinished series only once', async () => {
       const { clock, recorder, counts } = setUp();
       for (const ms of [1, 1, 1, 1, 1]) {
         recorder.record(event());

@@ -58,12 +58,12 @@ describe('The options of a manager', () => {
     [
       'a slash in a name',
       { clusters: clusters('a', 'b/c') },
-      'cluster name: want a name without a slash, got "b/c"',
+      'cluster name: want a name that is not empty and has no slash, got "b/c"',
     ],
     [
       'a cluster without a name',
       { clusters: clusters('') },
-      'cluster name: want a name without a slash, got ""',
+      'cluster name: want a name that is not empty and has no slash, got ""',
     ],
     [
       'an unknown reaction to a lost lease',

@@ -42,7 +42,7 @@ describe('An operator whose handler does not await the reconcile of its builder 
     const { namespace } = stage;
     await target.admin.get(ConfigMap, { namespace, name: 'second' });
     expect(lines.map(({ message }) => message)).to.include(
-      'the handler returned before its chain had ended; await each method of a chain',
+      'the handler returned before its chain had ended; await each reconcile method of a chain',
     );
     await stage.change('acme', { spec: { env: { MODE: 'bad' } } });
     const { message } = await stage.condition('acme', 'Ready', 'False');

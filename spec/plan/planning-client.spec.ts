@@ -287,7 +287,7 @@ describe('planningClient, which simulates the writes of a plan', () => {
     expect(await data()).to.deep.equal({ x: '1', y: '1' });
   });
 
-  it('sends writes of Events and subresources as dry runs to the server, and does not show them in reads', async () => {
+  it('sends writes of Events and subresources as dry runs to the server, and does not show Events in reads', async () => {
     const reported = {
       ...{ eventTime: '2024-05-06T07:08:09.000000Z', reportingInstance: 'a' },
       ...{ action: 'Open', reason: 'Opened', type: 'Normal', metadata: key },

@@ -73,7 +73,7 @@ describe('assertNothingLeft', () => {
     expect(message).not.to.include('default/env');
   });
 
-  it('names the finalizer that delays the deletion of an object or the owner', async () => {
+  it('names the finalizer that delays the deletion of the owner', async () => {
     await operator.create(owned('env', shop, ['example.com/hold']));
     const body = { metadata: { finalizers: ['example.com/work'] } };
     await operator.patch(ConfigMap, shopKey, { type: 'merge', body });

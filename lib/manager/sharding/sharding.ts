@@ -174,7 +174,7 @@ export class Sharding implements KeyOwnership, Runnable {
   #checkTerm(): void {
     if (this.#termNumber === this.#machine.term) return;
     this.#termNumber = this.#machine.term;
-    const message = `sharding: another replica took the Lease of this replica`;
+    const message = 'sharding: the Lease of this replica was taken over or deleted';
     this.#options.logger.warn(message, { joinsAgainAs: this.#machine.name });
     this.#term.abort(new OperatorError('Fenced', message));
     this.#term = new AbortController();

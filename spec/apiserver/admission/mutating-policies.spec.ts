@@ -315,7 +315,7 @@ describe('MutatingAdmissionPolicies', () => {
     }
   });
 
-  it('refuse apply configurations that set atomic lists or maps', async () => {
+  it('refuse apply configurations that set an atomic map', async () => {
     const selector = 'Object.spec.selector{matchLabels: {"a": "b"}}';
     const api = await withPolicy([applied(`Object{spec: Object.spec{selector: ${selector}}}`)], {
       ...{ resource: 'deployments', group: 'apps' },

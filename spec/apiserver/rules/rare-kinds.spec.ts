@@ -420,7 +420,7 @@ describe('the rules of rarely used kinds', () => {
     expect(body['endpoints']).to.deep.equal([endpoint]);
   });
 
-  it('refuse a patch that removes a required list of a Pod or a definition, and name the list', async () => {
+  it('refuse a patch that removes a required list of a Pod or a CustomResourceDefinition, and name a field', async () => {
     const api = new Api();
     const pods = '/api/v1/namespaces/default/pods';
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'one' } };

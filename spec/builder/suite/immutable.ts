@@ -236,7 +236,7 @@ export function immutableSuite(open: OpenScene): void {
     expect(summary(await chain('fail', {}).reconcile())).to.deep.equal(['unchanged Service/web']);
   });
 
-  it('the builder removes clusterIP or clusterIPs of a headless Service, but not both', async () => {
+  it('the builder accepts a chain that stops setting clusterIP or clusterIPs of a headless Service, but not both', async () => {
     const scene = await open();
     const chain = (spec: object): Builder =>
       scene

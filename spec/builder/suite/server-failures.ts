@@ -115,7 +115,7 @@ export function serverFailuresSuite(open: OpenScene): void {
     await scene.edit(ConfigMap, 'held', { body: { metadata: { finalizers: null } } });
   });
 
-  it('the builder sends no request if its signal is already aborted', async () => {
+  it('the builder creates nothing if its signal is already aborted', async () => {
     const scene = await open();
     const signal = AbortSignal.abort();
     const chain = scene.builder({ signal }).configMap({ name: 'env' });

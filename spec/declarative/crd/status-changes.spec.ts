@@ -111,7 +111,7 @@ describe('The records of targets in the status of an Operator object', () => {
     expect(unrecorded(undefined, needed)).to.deep.equal(needed);
   });
 
-  it('are kept for controllers that cannot run, and for removed controllers with keepsFormer', () => {
+  it('are kept for controllers that cannot run, and with keepsFormer also for former targets', () => {
     const next = [
       { name: 'prices', conditions },
       { name: 'configs', conditions, target: price },
@@ -135,7 +135,7 @@ describe('The status of an Operator object', () => {
     expect(isStarting({ controllers: [] })).to.equal(false);
   });
 
-  it('is written at least a second after the previous status, and a second later if it is likely to change soon', async () => {
+  it('is written at least a second after the previous status, and, if it is likely to change soon, at least a second after it is first due', async () => {
     const clock = new VirtualClock();
     const pace = new StatusPace(clock);
     const waits = (): number[] => [pace.waitMs('a'), pace.calmMs('a'), pace.waitMs('b')];

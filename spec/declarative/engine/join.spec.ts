@@ -251,7 +251,7 @@ describe('@join', () => {
     expect([...pipeline.failures()]).to.deep.equal([]);
   });
 
-  it('evaluates each object once, however many objects the other source has', () => {
+  it('evaluates each object once, even if its row is requested again', () => {
     let calls = 0;
     const plan = planOf({ '@join': { '@eq': ['$.A.x', '$.B.x'] } }, ['A', 'B']);
     const [source] = plan.join?.sources ?? [];

@@ -108,7 +108,7 @@ describe('Comparison operators', () => {
     }
   });
 
-  it('order numbers, numeric strings and other strings so that each two values can be compared', () => {
+  it('agree on the order of numbers and strings: the result of @min is @lte each value', () => {
     const value = fc.oneof(fc.integer(), fc.double({ noNaN: true }).map(String), fc.string());
     const property = fc.property(fc.array(value, { minLength: 2, maxLength: 6 }), (values) => {
       const lowest = (list: readonly unknown[]): unknown => {

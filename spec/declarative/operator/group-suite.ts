@@ -271,7 +271,7 @@ export function groupSuite(newTarget: NewTarget): void {
     await scene.eventually(() => expect(readyOf(operator)).to.equal('True Ready'));
   });
 
-  it('a group keeps the objects of a controller with an invalid specification, under either policy', async () => {
+  it('a group keeps the objects of a controller with an invalid specification, even with the policy cleanUp: delete', async () => {
     const { group } = scene;
     const name = scene.name('shop');
     const [prices, make] = shop().controllers;

@@ -165,7 +165,7 @@ export function declarativeControllersSuite(newTarget: NewTarget): void {
     expect(started.errors).to.deep.equal([]);
   });
 
-  it('declarative controllers set a removed field of a Patcher again, and patch a missing object as soon as it exists', async () => {
+  it('declarative controllers set a field of a Patcher again that another client has changed, and patch a missing object as soon as it exists', async () => {
     const namespace = await target.namespace();
     const operator = await target.operator();
     await target.admin.create(configMap(namespace, 'a', 'one'));

@@ -249,7 +249,7 @@ describe('DeclarativeManager', () => {
     await cluster.stop();
   });
 
-  it('refuses the options that Manager refuses, and then has no running views', async () => {
+  it('refuses the options that Manager refuses', async () => {
     const { base } = await Setup.start();
     const { client, clock } = base;
     const failed = await failureOf(

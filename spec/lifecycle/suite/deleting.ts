@@ -119,7 +119,7 @@ export function deletingSuite(open: OpenStage): void {
     ]);
   });
 
-  it('the reconciler sets Available to False in the first reconcile of a deletion, although the server cannot be reached', async () => {
+  it('the reconciler sets Available to False in the first reconcile of a deletion, although its requests to delete objects fail', async () => {
     const stage = await open();
     await stage.deploy('1.0.0');
     await stage.delete();
@@ -160,7 +160,7 @@ export function deletingSuite(open: OpenStage): void {
     await passesUntil(stage, ({ phase }) => phase === undefined);
   });
 
-  it('the reconciler deletes workloads after their pods are gone, and other objects immediately', async () => {
+  it('the reconciler deletes workloads with the policy Foreground, and other objects with Background', async () => {
     const stage = await open();
     const { namespace } = stage;
     const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'a', image: 'a' }] } };

@@ -125,7 +125,7 @@ export function managingSuite(open: OpenStage): void {
     await until(stage, async () => (await find()).metadata.uid !== uid);
   });
 
-  it('the reconciler calls watchRegistrator once for each kind, and begins no watch itself', async () => {
+  it('the reconciler calls watchRegistrator once for each kind', async () => {
     const told: string[] = [];
     const stage = await open({
       type: LocalConfig,

@@ -170,7 +170,7 @@ export function upgradingSuite(open: OpenStage): void {
     });
   });
 
-  it('the reconciler prunes no object that it does not own, that it did not label, or whose kind the CrManager does not list', async () => {
+  it('the reconciler prunes no object that it does not own, or that it did not label', async () => {
     const stage = await open();
     const { namespace, admin } = stage;
     stage.resources = () => [

@@ -47,7 +47,7 @@ describe('Manager with shards', () => {
     expect(seen[1]?.sort()).to.deep.equal(firsts.sort());
   });
 
-  it('refuses the writes of a reconcile whose key moved to another replica', async () => {
+  it('refuses the writes of a reconcile after the lease of its replica has become stale', async () => {
     const outcomes: unknown[] = [];
     const begun: string[] = [];
     const slow = controllerFor(ConfigMap).complete(async ({ key, client, signal }) => {

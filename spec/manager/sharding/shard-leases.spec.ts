@@ -152,7 +152,7 @@ describe('The Leases of shards', () => {
     const joinsAgainAs = sharding.status().member;
     expect(joinsAgainAs).to.not.equal(member);
     expect(lines.map(({ level, message, fields }) => [level, message, fields])).to.deep.equal([
-      ['warn', 'sharding: another replica took the Lease of this replica', { joinsAgainAs }],
+      ['warn', 'sharding: the Lease of this replica was taken over or deleted', { joinsAgainAs }],
     ]);
   });
 

@@ -39,7 +39,7 @@ describe('Sharding', () => {
     expect(Math.max(...counts) / Math.min(...counts)).to.be.below(1.3);
   });
 
-  it('hands over the keys of a stopping replica immediately, and deletes its Lease', async () => {
+  it('hands over the keys of a stopping replica before its Lease would expire, and deletes the Lease', async () => {
     const [one, ...others] = await group.replicas(3);
     one?.stop();
     await group.clock.advance(3 * times.retryPeriodMs);
@@ -107,7 +107,7 @@ describe('Sharding', () => {
     await replica.ended;
   });
 
-  it('refuses writes for keys that moved to another replica, and writes while the lease is stale', async () => {
+  it('refuses writes for keys that another replica owns, and writes while the lease is stale', async () => {
     const [one] = await group.replicas(2);
     const [own, other] = [true, false].map((isOwn) =>
       keys.find((key) => one?.sharding.owns(key) === isOwn),
@@ -221,7 +221,7 @@ describe('Sharding', () => {
     again.check('update');
     expect(again.lost?.aborted).to.equal(false);
     expect(
-      lines.filter(({ message }) => message.includes('took the Lease of this replica')),
+      lines.filter(({ message }) => message.includes('was taken over or deleted')),
     ).to.have.length(1);
   });
 
@@ -301,7 +301,7 @@ describe('Sharding', () => {
     expect((await group.admin.get(Lease, metadata)).spec).to.deep.equal(spec);
   });
 
-  it('reports its share, members and epoch as metrics, and removes them when it leaves', async () => {
+  it('reports its share, members and epoch as metrics, and sets them to 0 when it leaves', async () => {
     const metrics = new RecordedMetrics();
     const one = group.replica({ identity: 'one', metrics });
     const value = (name: string) =>
@@ -337,7 +337,7 @@ describe('Sharding', () => {
     expect([isReady, sharding.status().phase, items]).to.deep.equal([true, 'left', []]);
   });
 
-  it('accepts the smallest and longest values that its options allow', () => {
+  it('accepts a renewDeadlineMs just above 1.2 retry periods, and a name of 50 characters', () => {
     // Just more than 1.2 retry periods.
     expect(() => group.replica({ renewDeadlineMs: 481 })).not.to.throw();
     expect(() => group.replica({ name: 'a'.repeat(50) })).not.to.throw();

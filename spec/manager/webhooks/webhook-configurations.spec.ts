@@ -260,7 +260,7 @@ describe('The options of an admission webhook', () => {
     });
   }
 
-  it('are rejected as the second argument, where the handler belongs', () => {
+  it('are preceded by a resource and a handler, and other arguments are rejected', () => {
     const unchecked = validatingWebhook as (resource: unknown, handler: unknown) => unknown;
     const reference = { apiVersion: 'v1', kind: 'ConfigMap' };
     for (const [resource, second] of [
