@@ -111,7 +111,7 @@ async function runUntil(
   const { client: given, plan: answersPlans = line.plan, ...own } = options;
   const isCluster = given === undefined && isPod(line, run.env);
   const isMeasured = line.metrics && own.metrics !== false && (isCluster || namesMetrics(line));
-  const { registry, metrics } = isMeasured ? await newRegistry() : nothing;
+  const { registry, metrics } = isMeasured ? await measured(own.metrics) : nothing;
   const { client, opened } = await clientOf(given, { path: line.kubeconfig, logger, metrics });
   const namespace = line.namespace ?? namespaceOf(opened?.defaultNamespace, isCluster);
   const place = { client, logger, isCluster, namespace, registry, signal };
@@ -129,11 +129,11 @@ async function runUntil(
       ...{ ...settings, cacheOptions, ...withoutUndefined(others), name, logger, leaderElection },
       client: feed?.observed(client) ?? client,
       onEvent: bothOf({ onEvent: feed?.onEvent, logger }, own.onEvent),
+      metrics: settings.metrics,
       shards: leaderElection === undefined ? ownShards(shards, name, namespace) : shards,
     });
     await operator.setup(manager);
-    const { metrics: metricsOptions = settings.metrics } = own;
-    if (answersPlans) await answerPlans(operator, manager, { ...place, metrics: metricsOptions });
+    if (answersPlans) await answerPlans(operator, manager, { ...place, metrics: settings.metrics });
     if (feed !== undefined) {
       const fed = { manager, options: { ...options, signal }, line, run };
       await beginFeed(feed, operator, fed);
@@ -284,13 +284,14 @@ function namesMetrics({ metricsPort, metricsAuth, metricsCertDir }: CommandLine)
   return [metricsPort, metricsAuth, metricsCertDir].some((given) => given !== undefined);
 }
 
-async function newRegistry() {
+/** Returns the registry of the options, else a new one, and what counts the requests of the client in it. */
+async function measured(own: ManagerOptions['metrics']) {
   const [{ Registry }, { promMetrics }, collected] = await Promise.all([
     import('prom-client'),
     import('../prometheus/index.js'),
     registeredMetrics(),
   ]);
-  const registry = new Registry();
+  const registry = (own === false ? undefined : own?.registry) ?? new Registry();
   return { registry, metrics: bothMetrics(promMetrics(registry), collected) };
 }
 
@@ -310,7 +311,7 @@ async function settingsOf(
   const { healthPort, webhookPort: port, webhookCertDir: certificateFolder } = line;
   const [leaderElection, metrics] = await Promise.all([
     own.leaderElection === undefined ? electionOf(operator, line, place) : undefined,
-    own.metrics === undefined ? metricsOf(operator, line, place) : undefined,
+    completeMetrics(own.metrics, place, () => metricsOf(operator, line, place)),
   ]);
   const webhooks = { client, namespace, port, certificateFolder, logger };
   return {
@@ -339,6 +340,22 @@ async function electionOf(
   if (leaderElect === true) return election;
   const isAllowed = await mayDo('leader election', electionAccess(election), place);
   return isAllowed ? election : undefined;
+}
+
+/**
+ * Adds to the options what they leave open: the registry, the port, and access control with its certificate. Options
+ * that name the access or the certificate get no default for the other, so that HTTP to everyone stays possible.
+ */
+async function completeMetrics(
+  own: ManagerOptions['metrics'],
+  { registry }: Place,
+  found: () => Promise<MetricsOptions | false>,
+): Promise<ManagerOptions['metrics']> {
+  if (own === false) return false;
+  const { access, certificate, serve } = own ?? {};
+  const isDecided = access !== undefined || certificate !== undefined || serve === false;
+  const other = isDecided ? { registry } : await found();
+  return other === false ? (own ?? false) : { ...other, ...withoutUndefined(own ?? {}) };
 }
 
 async function metricsOf(

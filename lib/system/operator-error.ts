@@ -71,7 +71,7 @@ export const errorCodes = [
   'DuplicateObject',
   /** A chain refers to a name that was never chained. */
   'UnknownReference',
-  /** The object exists, and has another owner or no owner. */
+  /** The object exists, and has no owner. With another owner, the code is `AlreadyOwned`. */
   'NotOurs',
   /** A change to a field that the API server treats as immutable. */
   'ImmutableField',

@@ -2,12 +2,14 @@ import { expect } from 'chai';
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { join } from 'node:path';
+import { Registry } from 'prom-client';
 import { EmbeddedCluster } from '../../lib/apiserver/index.js';
 import { done } from '../../lib/controller/index.js';
 import { ConfigMap, Lease } from '../../lib/object/kinds.js';
 import { readCommandLine } from '../../lib/operator/command-line.js';
 import { Operator } from '../../lib/operator/index.js';
 import { runOperator } from '../../lib/operator/run-operator.js';
+import type { OperatorRunOptions } from '../../lib/operator/run-operator.js';
 import { errorMessage } from '../../lib/system/as-error.js';
 import { eventually } from '../../lib/testing/index.js';
 import { withFolder } from '../client/temporary-folder.js';
@@ -56,7 +58,11 @@ describe('The HTTP servers and the leader election of a started operator', () =>
   /** Starts the operator in a Pod, or with a given client, until it has reconciled. */
   async function served(
     args: readonly string[],
-    { isPod = false, rules = [everything] }: { isPod?: boolean; rules?: object[] } = {},
+    {
+      isPod = false,
+      rules = [everything],
+      ...own
+    }: { isPod?: boolean; rules?: object[]; metrics?: OperatorRunOptions['metrics'] } = {},
   ): Promise<Served> {
     await grant(admin(), rules as never);
     const lines: LogLine[] = [];
@@ -75,7 +81,7 @@ describe('The HTTP servers and the leader election of a started operator', () =>
       const place = { stdout: { write }, stderr: { write } };
       const options = {
         ...(!isPod && { client: cluster.client({ user: 'operator' }) }),
-        ...{ signal: stop.signal, logger: rememberingLogger(lines) },
+        ...{ signal: stop.signal, logger: rememberingLogger(lines), ...own },
       };
       const running = runOperator(operator, options, readCommandLine(args), {
         ...place,
@@ -138,6 +144,23 @@ describe('The HTTP servers and the leader election of a started operator', () =>
         expect(await served([...args], { isPod: true })).to.deep.equal(expected);
       });
     }
+
+    it('serve the metrics of a given registry, with those of the client, over HTTPS to permitted callers', async () => {
+      process.env['POD_NAMESPACE'] = 'default';
+      const registry = new Registry();
+      const options = { isPod: true, metrics: { registry, port: 0 } };
+      expect(await served([health, '--metrics-port=1'], options)).to.deep.equal(inPod);
+      const text = await registry.metrics();
+      expect(text).to.match(/^rest_client_requests_total\{.*code="200"/m);
+      expect(text).to.include('controller_runtime_reconcile_total');
+    });
+
+    it('serve metrics to everyone over HTTP if the options say so', async () => {
+      process.env['POD_NAMESPACE'] = 'default';
+      const options = { isPod: true, metrics: { access: 'everyone', port: 0 } } as const;
+      const found = await served([health], options);
+      expect(found).to.deep.equal({ ...inPod, metrics: 'http 200' });
+    });
 
     it('serve metrics without authentication, and run without an election, if the role lacks the permissions for both', async () => {
       const options = { isPod: true, rules: ofTheOperator };
