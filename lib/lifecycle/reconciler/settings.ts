@@ -82,8 +82,8 @@ export interface LifecycleReconcilerOptions<CR extends LifecycleObject> {
   /** Whether the status of the configuration is a subresource. @defaultValue true */
   readonly subresourceEnabled?: boolean | undefined;
   /**
-   * The handling of desired objects that exist before the first deployment and have no controlling owner:
-   * `wait` for their deletion, or `adopt` them. @defaultValue 'wait'
+   * The handling of desired objects that exist and have no controlling owner: `wait` for their deletion, or `adopt`
+   * them. @defaultValue 'wait'
    */
   readonly orphans?: 'wait' | 'adopt' | undefined;
   /**
@@ -105,8 +105,8 @@ export interface LifecycleReconcilerOptions<CR extends LifecycleObject> {
   /** Updates the operator's own configuration, before its objects are applied. */
   readonly controllerConfigUpdater?: ((cr: CR, context: HookContext) => Promise<void>) | undefined;
   /**
-   * Called before any change. A result ends the reconcile and sets the time of the next one; undefined
-   * continues.
+   * Called before objects of the system are written, after the finalizer, `preCreateHook` and the first phase. A result
+   * ends the reconcile and sets the time of the next one; undefined continues.
    */
   readonly sanityChecker?:
     ((cr: CR, context: HookContext) => Promise<SanityResult | undefined>) | undefined;
