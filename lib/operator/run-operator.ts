@@ -311,7 +311,7 @@ async function settingsOf(
   const { healthPort, webhookPort: port, webhookCertDir: certificateFolder } = line;
   const [leaderElection, metrics] = await Promise.all([
     own.leaderElection === undefined ? electionOf(operator, line, place) : undefined,
-    completeMetrics(own.metrics, place, () => metricsOf(operator, line, place)),
+    completeMetrics(operator, line, place, own.metrics),
   ]);
   const webhooks = { client, namespace, port, certificateFolder, logger };
   return {
@@ -347,15 +347,19 @@ async function electionOf(
  * that name the access or the certificate get no default for the other, so that HTTP to everyone stays possible.
  */
 async function completeMetrics(
+  operator: OperatorDefinition,
+  line: CommandLine,
+  place: Place,
   own: ManagerOptions['metrics'],
-  { registry }: Place,
-  found: () => Promise<MetricsOptions | false>,
 ): Promise<ManagerOptions['metrics']> {
-  if (own === false) return false;
-  const { access, certificate, serve } = own ?? {};
+  if (own === undefined || own === false) return own ?? metricsOf(operator, line, place);
+  const given = withoutUndefined(own);
+  if (!line.metrics) return { serve: false, ...given };
+  const { access, certificate, serve, port: metricsPort = line.metricsPort } = own;
   const isDecided = access !== undefined || certificate !== undefined || serve === false;
-  const other = isDecided ? { registry } : await found();
-  return other === false ? (own ?? false) : { ...other, ...withoutUndefined(own ?? {}) };
+  if (isDecided) return { registry: place.registry, ...given };
+  const found = await metricsOf(operator, { ...line, metricsPort }, place);
+  return found === false ? given : { ...found, ...given };
 }
 
 async function metricsOf(

@@ -155,6 +155,20 @@ describe('The HTTP servers and the leader election of a started operator', () =>
       expect(text).to.include('controller_runtime_reconcile_total');
     });
 
+    it('serve no metrics with --no-metrics, although the options give a registry', async () => {
+      process.env['POD_NAMESPACE'] = 'default';
+      const options = { isPod: true, metrics: { registry: new Registry() } };
+      const found = await served([health, '--no-metrics'], options);
+      expect(found).to.deep.equal({ ...inPod, metrics: undefined });
+    });
+
+    it('serve metrics on the port of the options if the role lacks the permissions to review callers', async () => {
+      process.env['POD_NAMESPACE'] = 'default';
+      const options = { isPod: true, rules: ofTheOperator, metrics: { port: 0 } };
+      const found = await served([health], options);
+      expect(found.metrics).to.equal('http 200');
+    });
+
     it('serve metrics to everyone over HTTP if the options say so', async () => {
       process.env['POD_NAMESPACE'] = 'default';
       const options = { isPod: true, metrics: { access: 'everyone', port: 0 } } as const;
