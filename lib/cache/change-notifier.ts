@@ -1,4 +1,4 @@
-import { asError, sleep } from '../system/index.js';
+import { asError, waited } from '../system/index.js';
 import type { Clock } from '../system/index.js';
 
 /** Limits of the wait in {@link ChangeNotifier.until}. */
@@ -62,8 +62,7 @@ export class ChangeNotifier {
     });
     try {
       if (timeout === undefined) return await held;
-      const late = sleep(timeout.clock, timeout.ms, over.signal).then(() => false);
-      late.catch(() => undefined); // `over.abort()` below rejects it.
+      const late = waited(timeout.clock, timeout.ms, over.signal).then(() => false);
       return await Promise.race([held, late]);
     } finally {
       over.abort();
