@@ -59,7 +59,7 @@ export function appliedDifferences(
 
 /**
  * Returns the {@link appliedDifferences} that the entry of `part.manager` in `managedFields` shows without the entries
- * of other managers. They include equal quantities that are written differently.
+ * of other managers. They include equal quantities with different texts, such as `1Gi` and `1024Mi`.
  */
 export function fieldDifferences(
   live: UnstructuredObject,

@@ -157,8 +157,8 @@ export function typeIfServed(
 }
 
 /**
- * Lists objects, and adds `apiVersion` and `kind`, which the items of a list lack. Returns an empty list for a kind
- * that the server does not serve.
+ * Lists objects, and adds `apiVersion` and `kind`, which the items of a list lack. Returns an empty list if the server
+ * does not serve the kind.
  */
 export async function listOfKind(
   client: Client,

@@ -7,8 +7,8 @@ import type { WebhookAddress } from '../outside/webhook-client.js';
 import { jsonResponse } from '../requests/body.js';
 
 /*
- * The functions of a resource convert its objects if its CRD names no webhook. They answer as a Service in a namespace
- * of this name, so that the webhook client can call them. CRDs never refer to this namespace.
+ * If the CRD of a resource names no webhook, functions of the resource convert its objects. The webhook client sends
+ * its requests to Services, so the functions are registered as a Service in this namespace, which does not exist.
  */
 const namespace = 'in-process-conversion';
 

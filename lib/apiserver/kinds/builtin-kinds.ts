@@ -61,8 +61,8 @@ function builtinKind(group: string, version: string, resource: ResourceDiscovery
 const same = (object: UnstructuredObject): UnstructuredObject => object;
 
 /**
- * The real server fills in defaults, then converts an object to the version of its checks, before it records the owners
- * of fields.
+ * As the real server does before it updates `managedFields`: fills in defaults, then converts the object to the version
+ * that validation uses.
  */
 function withConversion(rules: KindRules, converted: SharedStorage['converted']): KindRules {
   if (converted === undefined) return rules;

@@ -56,7 +56,7 @@ function compile(type: string): Coder {
   const declaration = types()[type];
   if (declaration === undefined) throw new RangeError(`no such type: ${type}`);
   if (typeof declaration === 'object') return structCoder(() => fieldsOf(type, declaration));
-  // Of Go's named list types, only lists of text have a protobuf message of their own.
+  // A list of strings with a name, such as `Verbs`, has a message of its own. `shapeOf` handles other named lists.
   if (!declaration.startsWith('[]')) return coderOf(declaration);
   return wrapped(() => [field(1, 'items', '[]string')], {
     unwrap: ({ items }) => items ?? [],

@@ -319,8 +319,8 @@ export class Collection {
   }
 
   /**
-   * Returns the objects that have changed since `revision`, by key, each as it was at `revision`; undefined for a key
-   * that did not exist then.
+   * Returns the objects that have changed since `revision`, by key, each as it was at `revision`. The value is undefined
+   * if the object did not exist at `revision`.
    */
   differencesAt(revision: number): ReadonlyMap<string, UnstructuredObject | undefined> {
     const before = new Map<string, UnstructuredObject | undefined>();
